@@ -1,0 +1,86 @@
+"""Where time and chance enter. Everything else gets them as arguments, so that tests can fix both."""
+
+from __future__ import annotations
+
+import random
+import secrets
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
+def to_us(moment: datetime) -> int:
+    """Microseconds since 1970, UTC: how every moment is stored."""
+    assert moment.tzinfo is not None, "a moment without a zone"
+    return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+def from_us(microseconds: int) -> datetime:
+    """The moment that `to_us` stored."""
+    return _EPOCH + timedelta(microseconds=microseconds)
+
+
+class Clock(Protocol):
+    """Time and chance, as the system sees them."""
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the database must be told this clock's time rather than use its own."""
+        ...
+
+    def now(self) -> datetime: ...
+
+    def bits(self, count: int) -> int:
+        """A random number of `count` bits that nobody can guess."""
+        ...
+
+
+class SystemClock:
+    """The machine's time, and randomness from its operating system."""
+
+    fixed = False
+
+    def now(self) -> datetime:
+        return from_us(time.time_ns() // 1000)
+
+    def bits(self, count: int) -> int:
+        return secrets.randbits(count)
+
+
+class FixedClock:
+    """A clock that stands still until it is moved, and a seeded chance. For tests and demonstrations."""
+
+    fixed = True
+
+    def __init__(self, start: datetime, seed: int = 0) -> None:
+        self._now = start.astimezone(UTC)
+        self._random = random.Random(seed)
+
+    def now(self) -> datetime:
+        return self._now
+
+    def bits(self, count: int) -> int:
+        return self._random.getrandbits(count)
+
+    def move(self, seconds: float) -> None:
+        """Go on by so many seconds, or back by a negative number of them."""
+        self._now += timedelta(seconds=seconds)
+
+
+def new_id(clock: Clock) -> str:
+    """A name for a new thing: 10 characters of time, then 16 of chance, so that names sort by age."""
+    milliseconds = to_us(clock.now()) // 1000
+    return _base32(milliseconds, 10) + _base32(clock.bits(80), 16)
+
+
+def new_token(clock: Clock) -> str:
+    """A secret of 256 bits that a program shows to be let in."""
+    return "ag_" + _base32(clock.bits(260), 52)
+
+
+def _base32(number: int, length: int) -> str:
+    digits = (_ALPHABET[number >> (5 * place) & 31] for place in reversed(range(length)))
+    return "".join(digits)

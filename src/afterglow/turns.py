@@ -1,0 +1,217 @@
+"""The records of a conversation: Owner, Binding, Session, Turn, Exchange, Span. Written once, never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, get_args
+
+from afterglow.errors import BadInput
+
+Role = Literal["user", "assistant", "tool", "system"]
+Trust = Literal["owner", "agent", "other", "external"]
+Origin = Literal["person", "agent", "heartbeat", "task", "import"]
+SessionState = Literal["open", "idle", "closed"]
+Part = Mapping[str, Any]
+
+ROLES: tuple[Role, ...] = get_args(Role)
+TRUSTS: tuple[Trust, ...] = get_args(Trust)
+ORIGINS: tuple[Origin, ...] = get_args(Origin)
+
+NAME_CHARS_MAX = 200
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Binding:
+    """The address somebody writes from."""
+
+    agent: str
+    channel: str
+    sender: str
+
+    def __post_init__(self) -> None:
+        for what in ("agent", "channel", "sender"):
+            check_name(getattr(self, what), what)
+
+    @property
+    def owner(self) -> str:
+        """Whose memory it is unless an alias says otherwise: one owner for each binding."""
+        return "/".join(
+            part.replace("%", "%25").replace("/", "%2F") for part in (self.agent, self.channel, self.sender)
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Owner:
+    """Whose memory it is. `joined` are the owners that an alias has joined to this one."""
+
+    id: str
+    created_at: datetime
+    joined: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Session:
+    """One conversation on one binding, with the counters that `append` keeps."""
+
+    owner: str
+    id: str
+    binding: Binding
+    state: SessionState
+    created_at: datetime
+    last_at: datetime
+    """When its newest turn was written down, or when it was opened."""
+    closed_at: datetime | None = None
+    turns: int = 0
+    exchanges: int = 0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Span:
+    """A closed run of turns, `first_seq` to `last_seq` inclusive."""
+
+    first_seq: int
+    last_seq: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.first_seq <= self.last_seq:
+            raise BadInput(f"a span runs from 1 or later to its end; {self.first_seq} to {self.last_seq} does not")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Draft:
+    """A turn on its way to the log: all that its door knows of it, before it has a number."""
+
+    role: Role
+    text: str
+    trust: Trust
+    origin: Origin
+    at: datetime | None = None
+    parts: Sequence[Part] = ()
+    recalled: Sequence[tuple[int, int]] = ()
+    """Character ranges of `text` that are recalled memory, end exclusive."""
+    channel: str | None = None
+    model: str | None = None
+    usage: Mapping[str, int] | None = None
+    key: str | None = None
+    tokens: int | None = None
+    removed: Mapping[str, int] = field(default_factory=dict[str, int])
+    """What the guard took out of it, by kind; see guard.py."""
+
+    def __post_init__(self) -> None:
+        _check_choice(self.role, ROLES, "role")
+        _check_choice(self.trust, TRUSTS, "trust")
+        _check_choice(self.origin, ORIGINS, "origin")
+        check_text(self.text, "the text")
+        check_text_within(self.parts, "the parts")
+        if self.key is not None:
+            check_name(self.key, "key")
+        if self.at is not None and self.at.tzinfo is None:
+            raise BadInput(f"the time {self.at.isoformat()} has no zone; give one, such as {self.at.isoformat()}+00:00")
+        for start, end in self.recalled:
+            if not 0 <= start < end <= len(self.text):
+                raise BadInput(f"recalled range {start}-{end} lies outside a text of {len(self.text)} characters")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Turn:
+    """One message in the log, numbered by `seq` from 1, never changed."""
+
+    owner: str
+    session: str
+    seq: int
+    role: Role
+    text: str
+    at: datetime
+    tokens: int
+    trust: Trust
+    origin: Origin
+    parts: tuple[Part, ...] = ()
+    recalled: tuple[tuple[int, int], ...] = ()
+    channel: str | None = None
+    model: str | None = None
+    usage: Mapping[str, int] | None = None
+    key: str | None = None
+    removed: Mapping[str, int] = field(default_factory=dict[str, int])
+    bytes: int = 0
+    """The size of the whole turn. Where it is over the limit, lists carry its head and tail (`cut`)."""
+    cut: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Exchange:
+    """What one message set off: from a user turn that follows another role, until the next such turn."""
+
+    turns: tuple[Turn, ...]
+
+    @property
+    def span(self) -> Span:
+        return Span(first_seq=self.turns[0].seq, last_seq=self.turns[-1].seq)
+
+
+def begins_exchange(role: str, previous_role: str | None) -> bool:
+    """Whether a turn of this role, after one of that role (or nothing), begins an exchange."""
+    return role == "user" and previous_role != "user"
+
+
+def exchanges(turns: Iterable[Turn]) -> list[Exchange]:
+    """The turns cut into exchanges. Turns before the first user turn form a run of their own."""
+    runs: list[list[Turn]] = []
+    previous: str | None = None
+    for turn in turns:
+        if not runs or begins_exchange(turn.role, previous):
+            runs.append([])
+        runs[-1].append(turn)
+        previous = turn.role
+    return [Exchange(turns=tuple(run)) for run in runs]
+
+
+def check_name(name: str, what: str) -> None:
+    """A name is text of 1 to 200 characters with nothing in it that a database or a terminal would trip over."""
+    check_text(name, what)
+    if not name or len(name) > NAME_CHARS_MAX:
+        raise BadInput(f"{what} must have 1 to {NAME_CHARS_MAX} characters; {_brief(name)} has {len(name)}")
+    if not name.isprintable():
+        raise BadInput(f"{what} {_brief(name)} holds control characters; use printable ones")
+
+
+def check_text(text: str, what: str) -> None:
+    """Text that every database and every client can hold: no NUL, no half of a surrogate pair."""
+    nul = text.find("\0")
+    if nul >= 0:
+        raise BadInput(f"{what} holds a NUL character at position {nul}; take it out and send it again")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise BadInput(
+            f"{what} holds half of a surrogate pair at position {error.start}; "
+            "decode it with errors='replace' and send it again"
+        ) from None
+
+
+def check_text_within(value: Any, what: str) -> None:
+    """The same check for every string inside lists and mappings, and that they hold only JSON's kinds of values."""
+    if isinstance(value, str):
+        check_text(value, what)
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():  # pyright: ignore[reportUnknownVariableType]
+            if not isinstance(key, str):
+                raise BadInput(f"{what} hold a key that is not text: {key!r}")
+            check_text(key, what)
+            check_text_within(inner, what)
+    elif isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+        for inner in value:  # pyright: ignore[reportUnknownVariableType]
+            check_text_within(inner, what)
+    elif not (value is None or isinstance(value, bool | int | float)):
+        raise BadInput(f"{what} hold a {type(value).__name__}, which JSON cannot; turn it into text first")
+
+
+def _check_choice(given: str, allowed: Sequence[str], what: str) -> None:
+    if given not in allowed:
+        raise BadInput(f"{what} {given!r} is not known; use one of {', '.join(allowed)}")
+
+
+def _brief(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:40] + "…")
