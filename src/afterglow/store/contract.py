@@ -1,0 +1,213 @@
+"""What a store promises. Each method is a verb: one transaction that happens whole or not at all.
+
+The verbs are plain functions over a transaction (log.py, queue.py, search.py), written once; a store is a way to run
+them. Because a verb is a function of a transaction, none can be held open across a call to a model.
+
+Every verb says whose data it is about: an owner, which takes in the owners joined to it, or EVERYONE. A verb that
+changes something is durable when it returns, and passes a fail-point named after it just before and after its commit.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeVar
+
+from afterglow.clock import Clock, new_id, to_us
+from afterglow.store import access, log, queue, search, sessions
+from afterglow.store.access import AccessScope, AccessToken
+from afterglow.store.log import Entry
+from afterglow.store.search import Indexed, WordStats
+from afterglow.store.transaction import EVERYONE, Scope, Tx
+from afterglow.turns import Binding, Owner, Session, Turn
+from afterglow.work import Backlog, Claim, Due, Kind, Limits, State, Work
+
+T = TypeVar("T")
+
+
+class Store(ABC):
+    """The log and everything made from it, on one database."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+
+    # --- the log
+
+    async def append(self, owner: str, to: Binding | str, entry: Entry, due: Sequence[Due] = ()) -> Turn:
+        """Add a turn to the binding's open session, or to the session named.
+
+        A closed or missing session of a binding is followed by a new one. Turns are numbered without gaps. The same
+        key again in a session gives back the turn that is there and changes nothing. The work is marked due in the same
+        transaction.
+        """
+        run = partial(log.append, to=to, entry=entry, new_session=new_id(self.clock), due=due)
+        return await self._write("append", owner, run)
+
+    async def turn(self, scope: Scope, session: str, seq: int) -> Turn:
+        """One turn, whole."""
+        return await self._read("turn", scope, partial(log.turn, session=session, seq=seq))
+
+    async def turns(
+        self, scope: Scope, session: str, *, first_seq: int = 1, last_seq: int | None = None, limit: int = 100
+    ) -> list[Turn]:
+        """A run of turns in order, the giant ones cut."""
+        run = partial(log.turns, session=session, first_seq=first_seq, last_seq=last_seq, limit=limit)
+        return await self._read("turns", scope, run)
+
+    async def tail(self, scope: Scope, session: str, limit: int) -> list[Turn]:
+        """The newest turns in order, the giant ones cut. Costs the same however long the session is."""
+        return await self._read("tail", scope, partial(log.tail, session=session, limit=limit))
+
+    async def turns_before(self, owner: str, before: tuple[int, str, int] | None, limit: int) -> list[Turn]:
+        """A page of the owner's turns, whole, newest first, from before (at, session, seq)."""
+        return await self._read("turns_before", owner, partial(log.turns_before, before=before, limit=limit))
+
+    async def word_matches(self, owner: str, terms: Sequence[str]) -> tuple[list[Indexed], WordStats]:
+        """The turns that hold any of the terms, with their neighbours, and what ranking needs to know."""
+        return await self._read("word_matches", owner, partial(search.word_matches, terms=terms))
+
+    # --- sessions
+
+    async def open_session(self, binding: Binding, named: str | None = None, owner: str | None = None) -> Session:
+        """The binding's open session, or a new one; with a name, that session, made if it is missing."""
+        run = partial(
+            sessions.open_session, binding=binding, named=named, new_session=new_id(self.clock), at_us=self._now_us()
+        )
+        return await self._write("open_session", owner or binding.owner, run)
+
+    async def close_session(self, owner: str, session: str) -> Session:
+        """The session is closed: the next message on its binding opens another. Its turns stay."""
+        return await self._write(
+            "close_session", owner, partial(sessions.close_session, session=session, at_us=self._now_us())
+        )
+
+    async def session(self, scope: Scope, session: str) -> Session:
+        """The session of this name."""
+        return await self._read("session", scope, partial(sessions.session, session_id=session))
+
+    async def current_session(self, binding: Binding, owner: str | None = None) -> Session | None:
+        """The session that the binding's next message would go to, if one is open."""
+        return await self._read(
+            "current_session", owner or binding.owner, partial(sessions.current_session, binding=binding)
+        )
+
+    async def sessions(self, scope: Scope, *, limit: int = 50, before: Session | None = None) -> list[Session]:
+        """Sessions, the one with the newest turn first; `before` is the last of the page before."""
+        cursor = None if before is None else (to_us(before.last_at), before.owner, before.id)
+        return await self._read("sessions", scope, partial(sessions.sessions, limit=limit, before=cursor))
+
+    # --- owners
+
+    async def owners(self, *, limit: int = 1000, after: str = "") -> list[Owner]:
+        """Owners by name, each with those joined to it."""
+        return await self._read("owners", EVERYONE, partial(sessions.owners, limit=limit, after=after))
+
+    async def join(self, owner: str, to: str) -> Owner:
+        """From now on the first is part of the second: one memory. No row of theirs is rewritten."""
+        return await self._write("join", EVERYONE, partial(sessions.join, owner=owner, to=to, at_us=self._now_us()))
+
+    async def part(self, owner: str) -> Owner:
+        """The owner stands for itself again."""
+        return await self._write("part", EVERYONE, partial(sessions.part, owner=owner))
+
+    # --- import
+
+    async def restore_owner(self, owner: Owner) -> None:
+        """The owner is there, and those it had joined to it are joined to it."""
+        await self._write("restore_owner", EVERYONE, partial(sessions.restore_owner, owner=owner))
+
+    async def restore_session(self, session: Session) -> int:
+        """The session is there, as given; the answer is how many of its turns are there already."""
+        return await self._write("restore_session", session.owner, partial(sessions.restore_session, given=session))
+
+    async def restore_turns(self, owner: str, session: str, first_seq: int, entries: Sequence[Entry]) -> None:
+        """These turns follow the ones that are there, or nothing is changed."""
+        run = partial(log.restore_turns, session_id=session, first_seq=first_seq, entries=entries)
+        await self._write("restore_turns", owner, run)
+
+    # --- work
+
+    async def mark_due(self, owner: str, due: Due) -> None:
+        """The work is due at that time: one row however often it is asked for."""
+        assert due.subject is not None, "work is about something"
+        run = partial(queue.mark_due, due=due, owner=owner, subject=due.subject)
+        await self._write("mark_due", owner, run)
+
+    async def claim(self, kinds: Sequence[Kind], *, limit: int, holder: str, limits: Limits) -> list[Claim]:
+        """Ready work, on lease to the holder, fairly between owners. Nobody else gets it until the lease ends."""
+        tokens = [self.clock.bits(62) for _ in range(limit)]
+        run = partial(queue.claim, kinds=kinds, limit=limit, holder=holder, tokens=tokens, limits=limits)
+        return await self._write("claim", EVERYONE, run)
+
+    async def renew(self, claim: Claim, limits: Limits) -> Claim:
+        """The lease runs from now again, or ClaimLost."""
+        return await self._write("renew", claim.owner, partial(queue.renew, held=claim, limits=limits))
+
+    async def finish(self, claim: Claim) -> None:
+        """The work is done, or ClaimLost. What was asked for meanwhile stays due at its own time."""
+        await self._write("finish", claim.owner, partial(queue.finish, held=claim))
+
+    async def give_back(self, claim: Claim, error: str, *, wait_seconds: float, park: bool) -> None:
+        """The attempt failed: the work waits so long, parked or not, and the error is kept; or ClaimLost."""
+        run = partial(queue.give_back, held=claim, error=error, wait_seconds=wait_seconds, park=park)
+        await self._write("give_back", claim.owner, run)
+
+    async def retry(self, scope: Scope, kind: Kind | None = None, subject: str | None = None) -> int:
+        """What failed or is parked is due at once with its attempts forgotten; the answer is how much of it."""
+        return await self._write("retry", scope, partial(queue.retry, kind=kind, subject=subject))
+
+    async def work_list(self, scope: Scope, state: State | None = None, limit: int = 100) -> list[Work]:
+        """Work in a state, what is ready first at the top."""
+        return await self._read("work_list", scope, partial(queue.work_list, state=state, limit=limit))
+
+    async def backlog(self, scope: Scope) -> Backlog:
+        """How much work there is in each state."""
+        return await self._read("backlog", scope, queue.backlog)
+
+    @abstractmethod
+    async def wait_for_work(self, seconds: float) -> None:
+        """Return when work has become due through this store, or after so many seconds."""
+
+    # --- tokens that programs show to be let in
+
+    async def add_token(self, name: str, scope: AccessScope, token: str) -> AccessToken:
+        """The token is known from now on, by its digest alone."""
+        run = partial(access.add_token, token_id=new_id(self.clock), name=name, scope=scope, token=token)
+        return await self._write("add_token", EVERYONE, run)
+
+    async def find_token(self, token: str) -> AccessToken | None:
+        """Who shows this token, unless it is unknown or revoked."""
+        return await self._read("find_token", EVERYONE, partial(access.find_token, token=token))
+
+    async def tokens(self) -> list[AccessToken]:
+        """All tokens, revoked ones too, oldest first."""
+        return await self._read("tokens", EVERYONE, access.tokens)
+
+    async def revoke_token(self, token_id: str) -> AccessToken:
+        """The token opens nothing any more."""
+        return await self._write("revoke_token", EVERYONE, partial(access.revoke_token, token_id=token_id))
+
+    # --- the database
+
+    @property
+    @abstractmethod
+    def where(self) -> str:
+        """Where the data is, with no password in it."""
+
+    @abstractmethod
+    async def check(self) -> list[str]:
+        """What is wrong with the database; nothing, for a sound one."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Finish what was begun and let go of everything."""
+
+    @abstractmethod
+    async def _write(self, name: str, scope: Scope, verb: Callable[[Tx], T]) -> T: ...
+
+    @abstractmethod
+    async def _read(self, name: str, scope: Scope, verb: Callable[[Tx], T]) -> T: ...
+
+    def _now_us(self) -> int:
+        return to_us(self.clock.now())

@@ -1,0 +1,224 @@
+"""The log's verbs: turns.
+
+`append` does all of the foreground's bookkeeping in one go: it finds or opens the session and locks its row, numbers
+the turn, keeps the counters, and marks work due. It looks at a fixed number of rows, whatever the length of the history.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from afterglow.clock import from_us, to_us
+from afterglow.errors import BadInput, NotFound
+from afterglow.store import queue, sessions
+from afterglow.store.search import index_turn
+from afterglow.store.transaction import Row, Tx
+from afterglow.turns import Binding, Draft, Part, Turn, begins_exchange
+from afterglow.work import Due
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shown:
+    """Head and tail of a turn that is over the size limit: what lists and models are shown of it."""
+
+    text: str
+    parts: Sequence[Part]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entry:
+    """A turn ready to be written: the draft, the terms it is searched by, and how it is shown where it is too long."""
+
+    draft: Draft
+    terms: Sequence[str]
+    bytes: int
+    shown: Shown | None = None
+
+
+def append(tx: Tx, to: Binding | str, entry: Entry, new_session: str, due: Sequence[Due]) -> Turn:
+    session = _session_for(tx, to)
+    written = _turn_by_key(tx, session, entry.draft.key)
+    if written is None and (session is None or session["state"] == "closed"):
+        binding = to if isinstance(to, Binding) else sessions.binding_of(sessions.existing(session, to))
+        session = sessions.open_new(tx, binding, new_session, _at_us(entry))
+        written = _turn_by_key(tx, session, entry.draft.key)
+    if written is not None:
+        return written
+    assert session is not None
+    turn = _add_turn(tx, session, entry)
+    for each in due:
+        queue.mark_due(tx, each, turn.owner, each.subject or turn.session)
+    return turn
+
+
+def turn(tx: Tx, session: str, seq: int) -> Turn:
+    row = tx.row("SELECT * FROM turns WHERE {mine} AND session = :session AND seq = :seq", session=session, seq=seq)
+    if row is None:
+        raise NotFound(f"session {session!r} has no turn {seq}")
+    return _whole(tx, row) if row["cut"] else _turn(row)
+
+
+def turns(tx: Tx, session: str, first_seq: int, last_seq: int | None, limit: int) -> list[Turn]:
+    found = sessions.existing(sessions.find(tx, session), session)
+    last = min(last_seq or found["turns"], found["turns"], first_seq + limit - 1)
+    return _range(tx, session, first_seq, last)
+
+
+def tail(tx: Tx, session: str, limit: int) -> list[Turn]:
+    found = sessions.existing(sessions.find(tx, session), session)
+    return _range(tx, session, found["turns"] - limit + 1, found["turns"])
+
+
+def turns_before(tx: Tx, before: tuple[int, str, int] | None, limit: int) -> list[Turn]:
+    at, session, seq = before or (2**62, "", 0)
+    rows = tx.rows(
+        """SELECT * FROM turns WHERE {mine} AND (at, session, seq) < (:at, :session, :seq)
+           ORDER BY at DESC, session DESC, seq DESC LIMIT :limit""",
+        at=at,
+        session=session,
+        seq=seq,
+        limit=limit,
+    )
+    return [_whole(tx, row) if row["cut"] else _turn(row) for row in rows]
+
+
+def restore_turns(tx: Tx, session_id: str, first_seq: int, entries: Sequence[Entry]) -> None:
+    row = sessions.existing(sessions.find(tx, session_id, lock=True), session_id)
+    if row["turns"] != first_seq - 1:
+        raise BadInput(
+            f"session {session_id!r} has {row['turns']} turns; turn {first_seq} cannot be imported after them"
+        )
+    for entry in entries:
+        _add_turn(tx, row, entry, reopen=False)
+        row = sessions.existing(sessions.find(tx, session_id), session_id)
+
+
+def _turn_by_key(tx: Tx, session_row: Row | None, key: str | None) -> Turn | None:
+    if session_row is None or key is None:
+        return None
+    row = tx.row(
+        "SELECT * FROM turns WHERE {mine} AND owner = :owner AND session = :session AND key = :key",
+        owner=session_row["owner"],
+        session=session_row["id"],
+        key=key,
+    )
+    return None if row is None else _turn(row)
+
+
+def _at_us(entry: Entry) -> int:
+    assert entry.draft.at is not None, "the door says when a turn was said"
+    return to_us(entry.draft.at)
+
+
+def _add_turn(tx: Tx, session_row: Row, entry: Entry, reopen: bool = True) -> Turn:
+    draft, seq, at_us = entry.draft, session_row["turns"] + 1, _at_us(entry)
+    where = {"owner": session_row["owner"], "session": session_row["id"], "seq": seq}
+    row = tx.one(
+        """INSERT INTO turns (owner, session, seq, role, text, parts, at, tokens, trust, origin, recalled, channel, model,
+                              usage, key, removed, bytes, cut)
+           VALUES (:owner, :session, :seq, :role, :text, :parts, :at, :tokens, :trust, :origin, :recalled, :channel,
+                   :model, :usage, :key, :removed, :bytes, :cut) RETURNING *""",
+        **where,
+        role=draft.role,
+        text=(entry.shown or draft).text,
+        parts=_json(list((entry.shown or draft).parts)),
+        at=at_us,
+        tokens=draft.tokens or 0,
+        trust=draft.trust,
+        origin=draft.origin,
+        recalled=_json(draft.recalled),
+        channel=draft.channel,
+        model=draft.model,
+        usage=None if draft.usage is None else _json(draft.usage),
+        key=draft.key,
+        removed=_json(draft.removed),
+        bytes=entry.bytes,
+        cut=int(entry.shown is not None),
+    )
+    if entry.shown is not None:
+        tx.run(
+            "INSERT INTO whole_turns (owner, session, seq, text, parts) VALUES (:owner, :session, :seq, :text, :parts)",
+            **where,
+            text=draft.text,
+            parts=_json(list(draft.parts)),
+        )
+    index_turn(tx, **where, role=draft.role, at_us=at_us, terms=entry.terms)
+    _count(tx, session_row, entry, at_us, reopen)
+    return _turn(row)
+
+
+def _count(tx: Tx, session_row: Row, entry: Entry, at_us: int, reopen: bool) -> None:
+    draft = entry.draft
+    group = "user" if draft.role == "user" else "other"
+    tx.run(
+        f"""UPDATE sessions SET turns = turns + 1, exchanges = exchanges + :exchange, tokens = tokens + :tokens,
+              last_role = :role, last_at = {{greatest}}(last_at, :at), state = CASE WHEN :reopen = 1 THEN 'open' ELSE state END,
+              {group}_turns = {group}_turns + :indexed, {group}_terms = {group}_terms + :terms
+            WHERE {{mine}} AND owner = :owner AND id = :id""",
+        owner=session_row["owner"],
+        id=session_row["id"],
+        exchange=int(begins_exchange(draft.role, session_row["last_role"])),
+        tokens=draft.tokens or 0,
+        role=draft.role,
+        at=at_us,
+        reopen=int(reopen),
+        indexed=int(bool(entry.terms)),
+        terms=len(entry.terms),
+    )
+
+
+def _range(tx: Tx, session_id: str, first: int, last: int) -> list[Turn]:
+    rows = tx.rows(
+        "SELECT * FROM turns WHERE {mine} AND session = :session AND seq BETWEEN :first AND :last ORDER BY seq",
+        session=session_id,
+        first=first,
+        last=last,
+    )
+    return [_turn(row) for row in rows]
+
+
+def _whole(tx: Tx, row: Row) -> Turn:
+    whole = tx.one(
+        "SELECT text, parts FROM whole_turns WHERE {mine} AND owner = :owner AND session = :session AND seq = :seq",
+        owner=row["owner"],
+        session=row["session"],
+        seq=row["seq"],
+    )
+    return _turn(row, text=whole["text"], parts=whole["parts"], cut=False)
+
+
+def _turn(row: Row, **instead: Any) -> Turn:
+    usage: Mapping[str, int] | None = None if row["usage"] is None else json.loads(row["usage"])
+    return Turn(
+        owner=row["owner"],
+        session=row["session"],
+        seq=row["seq"],
+        role=row["role"],
+        text=instead.get("text", row["text"]),
+        at=from_us(row["at"]),
+        tokens=row["tokens"],
+        trust=row["trust"],
+        origin=row["origin"],
+        parts=tuple(json.loads(instead.get("parts", row["parts"]))),
+        recalled=tuple((start, end) for start, end in json.loads(row["recalled"])),
+        channel=row["channel"],
+        model=row["model"],
+        usage=usage,
+        key=row["key"],
+        removed=json.loads(row["removed"]),
+        bytes=row["bytes"],
+        cut=instead.get("cut", bool(row["cut"])),
+    )
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _session_for(tx: Tx, to: Binding | str) -> Row | None:
+    if isinstance(to, Binding):
+        return sessions.newest(tx, to, lock=True)
+    return sessions.existing(sessions.find(tx, to, lock=True), to)

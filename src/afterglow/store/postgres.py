@@ -1,0 +1,326 @@
+"""PostgreSQL: a pool of connections, and the verbs run in threads.
+
+Each transaction takes on one of two roles before it does anything: `afterglow_owner` with the owner's name, to whom
+row-level security shows that owner's rows alone, or `afterglow_worker`. A connection that turns out to be dead before the
+transaction's first statement is replaced in silence; after that the caller is told, since nobody can know whether a
+commit that was not answered took place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+from afterglow import failpoints
+from afterglow.clock import Clock, to_us
+from afterglow.errors import MissingPackage, StoreError, StoreFull, StoreUnavailable, StoreUnusable
+from afterglow.store import migrations
+from afterglow.store.contract import Store
+from afterglow.store.transaction import EVERYONE, POSTGRES, Everyone, Row, Scope, Tx
+
+try:
+    import psycopg
+    from psycopg import errors as pg
+    from psycopg import sql as compose
+    from psycopg.rows import DictRow, dict_row
+    from psycopg_pool import ConnectionPool, PoolTimeout
+except ImportError:
+    raise MissingPackage(
+        "PostgreSQL needs the package psycopg; install it with: pip install 'afterglow[postgres]'"
+    ) from None
+
+T = TypeVar("T")
+Connection = psycopg.Connection[DictRow]
+
+_MIGRATION_LOCK = 0x61667467
+_REPEATS_MAX = 5
+_CHANNEL = "afterglow_work"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PostgresLimits:
+    """How many connections, and how long one is waited for."""
+
+    pool_max: int = 10
+    pool_timeout_seconds: float = 10
+
+
+class _PostgresTx(Tx):
+    dialect = POSTGRES
+
+    def __init__(self, connection: Connection, owners: tuple[str, ...] | Everyone) -> None:
+        super().__init__(owners)
+        self._connection = connection
+
+    def _execute(self, sql: str, values: Mapping[str, Any]) -> list[Row]:
+        cursor = self._connection.execute(cast(Any, sql), values)
+        return cast(list[Row], cursor.fetchall()) if cursor.description else []
+
+    def wake_workers(self) -> None:
+        self._connection.execute(f"NOTIFY {_CHANNEL}")
+
+
+class PostgresStore(Store):
+    """The store on a PostgreSQL server, for many machines."""
+
+    def __init__(self, address: str, clock: Clock, limits: PostgresLimits) -> None:
+        super().__init__(clock)
+        self._address = address
+        self._limits = limits
+        self._pool = ConnectionPool[Connection](
+            address,
+            connection_class=Connection,
+            min_size=1,
+            max_size=limits.pool_max,
+            timeout=limits.pool_timeout_seconds,
+            reconnect_timeout=limits.pool_timeout_seconds,
+            kwargs={"autocommit": True, "row_factory": dict_row, "application_name": "afterglow"},
+            open=False,
+            name="afterglow",
+        )
+        self._threads = ThreadPoolExecutor(limits.pool_max + 1, thread_name_prefix="afterglow-postgres")
+        self._listener: Connection | None = None
+        self._closed = False
+
+    @classmethod
+    async def open(cls, address: str, clock: Clock, limits: PostgresLimits | None = None) -> PostgresStore:
+        """Connect, and bring the schema up to date."""
+        store = cls(address, clock, limits or PostgresLimits())
+        try:
+            await asyncio.to_thread(store._prepare)
+        except BaseException:
+            store._threads.shutdown(wait=False)
+            raise
+        return store
+
+    @property
+    def where(self) -> str:
+        return re.sub(r"(//[^:/@]*):[^@]*@", r"\1:…@", re.sub(r"(password=)[^\s&]*", r"\1…", self._address))
+
+    async def _write(self, name: str, scope: Scope, verb: Callable[[Tx], T]) -> T:
+        return await self._in_thread(lambda: self._repeating(lambda: self._write_now(name, scope, verb)))
+
+    async def _read(self, name: str, scope: Scope, verb: Callable[[Tx], T]) -> T:
+        return await self._in_thread(lambda: self._repeating(lambda: self._read_now(scope, verb)))
+
+    async def wait_for_work(self, seconds: float) -> None:
+        await self._in_thread(lambda: self._listen(seconds))
+
+    async def check(self) -> list[str]:
+        """PostgreSQL watches over its own pages; what is checked is that row-level security is in force."""
+
+        def look(tx: Tx) -> list[str]:
+            rows = tx.rows(
+                """SELECT relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
+                   WHERE n.nspname = current_schema() AND relkind = 'r' AND NOT (relrowsecurity AND relforcerowsecurity)
+                     AND relname IN (SELECT table_name FROM information_schema.columns
+                                     WHERE table_schema = current_schema() AND column_name = 'owner')
+                     AND relname <> 'aliases'"""
+            )
+            return [f"table {row['relname']} has no row-level security" for row in rows]
+
+        return await self._read("check", EVERYONE, look)
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        if self._listener is not None:
+            self._listener.close()
+        await asyncio.to_thread(self._threads.shutdown)
+        await asyncio.to_thread(self._pool.close)
+
+    async def _in_thread(self, run: Callable[[], T]) -> T:
+        if self._closed:
+            raise StoreUnusable(f"the store at {self.where} is closed; open it again")
+        return await asyncio.get_running_loop().run_in_executor(self._threads, run)
+
+    # --- in a thread
+
+    def _repeating(self, run: Callable[[], T]) -> T:
+        """Run it again where the database undid it and asks for that."""
+        for repeat in range(_REPEATS_MAX):
+            try:
+                return run()
+            except (pg.SerializationFailure, pg.DeadlockDetected) as error:
+                if repeat == _REPEATS_MAX - 1:
+                    raise StoreUnavailable("the database is too busy with other changes; try again") from error
+            except (psycopg.Error, PoolTimeout) as error:
+                raise self._translated(error) from error
+        raise AssertionError("unreachable")
+
+    def _write_now(self, name: str, scope: Scope, verb: Callable[[Tx], T]) -> T:
+        with self._begin("BEGIN", scope) as (connection, tx):
+            result = verb(tx)
+            failpoints.reach(f"{name}:before")
+            connection.execute("COMMIT")
+        failpoints.reach(f"{name}:after")
+        return result
+
+    def _read_now(self, scope: Scope, verb: Callable[[Tx], T]) -> T:
+        with self._begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", scope) as (connection, tx):
+            result = verb(tx)
+            connection.execute("COMMIT")
+        return result
+
+    def _begin(self, begin: str, scope: Scope) -> _Begun:
+        """A transaction in its role, on a connection that is alive."""
+        for repeat in range(self._limits.pool_max + 1):
+            connection = self._pool.getconn()
+            try:
+                owners = self._take_role(connection, begin, scope)
+                return _Begun(self._pool, connection, _PostgresTx(connection, owners))
+            except psycopg.OperationalError:
+                self._pool.putconn(connection)
+                if repeat == self._limits.pool_max:
+                    raise
+            except BaseException:
+                self._pool.putconn(connection)
+                raise
+        raise AssertionError("unreachable")
+
+    def _take_role(self, connection: Connection, begin: str, scope: Scope) -> tuple[str, ...] | Everyone:
+        now_us = str(to_us(self.clock.now())) if self.clock.fixed else ""
+        everyone = isinstance(scope, Everyone)
+        statement = compose.SQL(
+            "{begin}; SET LOCAL ROLE {role}; SELECT set_config('afterglow.now_us', {now_us}, true),"
+            " set_config('afterglow.owner', {owner}, true); SELECT afterglow_owners() AS owners"
+        ).format(
+            begin=compose.SQL(cast(Any, begin)),
+            role=compose.Identifier("afterglow_worker" if everyone else "afterglow_owner"),
+            now_us=compose.Literal(now_us),
+            owner=compose.Literal("" if everyone else scope),
+        )
+        cursor = connection.execute(statement)
+        while cursor.nextset():
+            pass
+        row = cursor.fetchone()
+        assert row is not None
+        return scope if isinstance(scope, Everyone) else tuple(row["owners"])
+
+    def _listen(self, seconds: float) -> None:
+        try:
+            if self._listener is None or self._listener.closed:
+                self._listener = Connection.connect(self._address, autocommit=True, row_factory=dict_row)
+                self._listener.execute(f"LISTEN {_CHANNEL}")
+            for _ in self._listener.notifies(timeout=seconds, stop_after=1):
+                return
+        except psycopg.Error as error:
+            if self._closed:
+                return
+            if self._listener is not None:
+                self._listener.close()
+            raise self._translated(error) from error
+
+    # --- opening
+
+    def _prepare(self) -> None:
+        try:
+            with Connection.connect(self._address, autocommit=True, row_factory=dict_row) as connection:
+                self._migrate(connection)
+            self._pool.open()
+        except psycopg.Error as error:
+            raise self._translated(error) from error
+
+    def _migrate(self, connection: Connection) -> None:
+        steps = migrations.load(POSTGRES)
+        if _version(connection) == len(steps):
+            return
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATION_LOCK,))
+            self._make_roles(connection)
+            connection.execute(migrations.VERSIONS_TABLE)
+            for step in migrations.pending(steps, _version(connection), self.where):
+                connection.execute(cast(Any, step.sql))
+                connection.execute(
+                    "INSERT INTO schema_versions VALUES (%s, %s, %s)",
+                    (step.version, step.name, to_us(self.clock.now())),
+                )
+                failpoints.reach(f"migrate {step.name}:before")
+        failpoints.reach("migrate:after")
+
+    def _make_roles(self, connection: Connection) -> None:
+        """The two roles, which the connecting user must be able to take on."""
+        schema = compose.Identifier(_one(connection, "SELECT current_schema() AS it"))
+        for name in ("afterglow_owner", "afterglow_worker"):
+            role = compose.Identifier(name)
+            try:
+                with connection.transaction():
+                    if not _one(connection, "SELECT count(*) AS it FROM pg_roles WHERE rolname = %s", name):
+                        with suppress(pg.DuplicateObject, pg.UniqueViolation):
+                            with connection.transaction():
+                                connection.execute(compose.SQL("CREATE ROLE {} NOLOGIN").format(role))
+                    if not _may_take_on(connection, role):
+                        connection.execute(compose.SQL("GRANT {} TO CURRENT_USER").format(role))
+                    connection.execute(compose.SQL("GRANT USAGE ON SCHEMA {} TO {}").format(schema, role))
+            except pg.InsufficientPrivilege as error:
+                raise StoreUnusable(
+                    f"the user of {self.where} may not set up the role {name}; let an administrator run: "
+                    f"CREATE ROLE {name} NOLOGIN; GRANT {name} TO the user; then start again"
+                ) from error
+        # The functions that run as the worker are handed to it, and their new owner must be able to have made them.
+        connection.execute(compose.SQL("GRANT CREATE ON SCHEMA {} TO afterglow_worker").format(schema))
+
+    def _translated(self, error: Exception) -> StoreError:
+        """The driver's error as one of ours."""
+        short = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        if isinstance(error, pg.DiskFull):
+            return StoreFull(
+                f"the disk of the database at {self.where} is full; nothing was changed. Make room, try again"
+            )
+        if isinstance(error, pg.InvalidPassword | pg.InvalidAuthorizationSpecification | pg.InvalidCatalogName) or (
+            "password authentication" in short or "does not exist" in short
+        ):
+            return StoreUnusable(
+                f"the database at {self.where} cannot be used: {short}; mend `database` in the settings"
+            )
+        if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+            return StoreUnavailable(
+                f"the database at {self.where} cannot be reached now ({short}); try again with the same key: "
+                "what was under way may or may not have been written"
+            )
+        return StoreError(f"PostgreSQL refused: {short}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """An open transaction; whatever leaves it open is rolled back, and its connection goes back to the pool."""
+
+    pool: ConnectionPool[Connection]
+    connection: Connection
+    tx: _PostgresTx
+
+    def __enter__(self) -> tuple[Connection, _PostgresTx]:
+        return self.connection, self.tx
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and not self.connection.closed:
+            with suppress(psycopg.Error):
+                self.connection.execute("ROLLBACK")
+        self.pool.putconn(self.connection)
+
+
+def _version(connection: Connection) -> int:
+    if not _one(connection, "SELECT to_regclass('schema_versions') IS NOT NULL AS it"):
+        return 0
+    return _one(connection, "SELECT coalesce(max(version), 0) AS it FROM schema_versions")
+
+
+def _may_take_on(connection: Connection, role: compose.Identifier) -> bool:
+    try:
+        with connection.transaction(force_rollback=True):
+            connection.execute(compose.SQL("SET LOCAL ROLE {}").format(role))
+    except pg.InsufficientPrivilege:
+        return False
+    return True
+
+
+def _one(connection: Connection, sql: str, *values: object) -> Any:
+    row = connection.execute(cast(Any, sql), values or None).fetchone()
+    assert row is not None
+    return row["it"]

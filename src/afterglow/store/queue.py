@@ -1,0 +1,317 @@
+"""The work queue's verbs. It lives in the same database as the data, so a result and the end of its claim are one commit.
+
+What a row's columns mean:
+
+    due_at       when it was asked for; empty while a claim is held and nobody has asked again
+    not_before   back-off: not ready earlier than this
+    ready_at     when it can be claimed: the end of its lease while it has one, else the later of the two above
+    token        the fencing token of the claim that holds it
+
+`work_heads` says for each owner and kind when to look next, never later than the first `ready_at` there. A claim visits
+the heads that are over, takes a share of each, and puts each head back behind the others; so the cost of a claim does not
+depend on how many rows wait, and an owner with ten thousand of them delays nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from afterglow.clock import from_us, to_us
+from afterglow.errors import ClaimLost, NotFound
+from afterglow.store.transaction import Row, Tx
+from afterglow.work import Backlog, Claim, Due, Kind, Limits, State, Work
+
+_SECOND = 1_000_000
+
+
+def mark_due(tx: Tx, due: Due, owner: str, subject: str) -> None:
+    asked = tx.one(
+        """INSERT INTO work (owner, kind, subject, due_at, ready_at, reason)
+           VALUES (:owner, :kind, :subject, :at, :at, :reason)
+           ON CONFLICT (owner, kind, subject) DO UPDATE SET
+             wanted = work.wanted + 1,
+             reason = excluded.reason,
+             due_at = CASE WHEN work.due_at IS NULL THEN excluded.due_at
+                           WHEN :rearm = 1 AND work.due_at > {now} THEN excluded.due_at
+                           ELSE {least}(work.due_at, excluded.due_at) END
+           RETURNING {now} AS now""",
+        owner=owner,
+        kind=due.kind,
+        subject=subject,
+        at=to_us(due.at),
+        reason=due.reason,
+        rearm=int(due.rearm),
+    )
+    if _settle(tx, owner, due.kind, subject) <= asked["now"]:
+        tx.wake_workers()
+
+
+def claim(tx: Tx, kinds: Sequence[Kind], limit: int, holder: str, tokens: Sequence[int], limits: Limits) -> list[Claim]:
+    now: int = tx.one("SELECT {now} AS now")["now"]
+    _end_leases_from_the_future(tx, now + int(limits.lease_max_seconds * _SECOND))
+    heads = _due_heads(tx, kinds, now, limit)
+    share = -(-limit // max(1, len(heads)))
+    until = now + int(limits.lease_seconds * _SECOND)
+    claims: list[Claim] = []
+    for head in heads:
+        for row in _ready(tx, head, now, min(share, limit - len(claims))):
+            if row["attempts"] >= limits.attempts_max and row["parked_at"] is None:
+                _park_the_crashed(tx, row, now + int(limits.parked_retry_seconds * _SECOND))
+            else:
+                claims.append(_lease(tx, row, holder, tokens[len(claims)], until))
+        _put_head_back(tx, head, now)
+    return claims
+
+
+def renew(tx: Tx, held: Claim, limits: Limits) -> Claim:
+    until: int = _held(
+        tx,
+        held,
+        "UPDATE work SET lease_until = {now} + :lease WHERE {claimed} RETURNING lease_until",
+        lease=int(limits.lease_seconds * _SECOND),
+    )["lease_until"]
+    _settle(tx, held.owner, held.kind, held.subject)
+    return Claim(
+        owner=held.owner,
+        kind=held.kind,
+        subject=held.subject,
+        token=held.token,
+        until=from_us(until),
+        attempt=held.attempt,
+        reason=held.reason,
+    )
+
+
+def finish(tx: Tx, held: Claim) -> None:
+    """End a claim whose work is done. Verbs that commit a result call this in the same transaction."""
+    row = _held(
+        tx,
+        held,
+        """UPDATE work SET lease_until = NULL, token = NULL, holder = NULL, attempts = 0, not_before = 0,
+                           parked_at = NULL, last_error = NULL
+           WHERE {claimed} RETURNING due_at""",
+    )
+    if row["due_at"] is None:
+        tx.run(f"DELETE FROM work WHERE {_THIS}", owner=held.owner, kind=held.kind, subject=held.subject)
+    else:
+        _settle(tx, held.owner, held.kind, held.subject)
+
+
+def give_back(tx: Tx, held: Claim, error: str, wait_seconds: float, park: bool) -> None:
+    _held(
+        tx,
+        held,
+        """UPDATE work SET lease_until = NULL, token = NULL, holder = NULL, last_error = :error,
+                           due_at = {least}(coalesce(due_at, {now}), {now}),
+                           not_before = {now} + :wait,
+                           parked_at = CASE WHEN :park = 1 THEN {now} ELSE NULL END
+           WHERE {claimed} RETURNING due_at""",
+        error=error,
+        wait=int(wait_seconds * _SECOND),
+        park=int(park),
+    )
+    _settle(tx, held.owner, held.kind, held.subject)
+
+
+def retry(tx: Tx, kind: Kind | None, subject: str | None) -> int:
+    rows = tx.rows(
+        """UPDATE work SET due_at = {least}(coalesce(due_at, {now}), {now}), not_before = 0, attempts = 0, parked_at = NULL
+           WHERE {mine} AND lease_until IS NULL AND (attempts > 0 OR parked_at IS NOT NULL)
+             AND kind = coalesce(:kind, kind) AND subject = coalesce(:subject, subject)
+           RETURNING owner, kind, subject""",
+        kind=kind,
+        subject=subject,
+    )
+    for row in rows:
+        _settle(tx, row["owner"], row["kind"], row["subject"])
+    if subject is not None and not rows:
+        raise NotFound(f"no work about {subject!r} has failed; `afterglow work list` shows what there is")
+    if rows:
+        tx.wake_workers()
+    return len(rows)
+
+
+def work_list(tx: Tx, state: State | None, limit: int) -> list[Work]:
+    wanted = {
+        None: "TRUE",
+        "parked": "parked_at IS NOT NULL AND lease_until IS NULL",
+        "claimed": "lease_until IS NOT NULL",
+        "due": "parked_at IS NULL AND lease_until IS NULL AND ready_at <= {now}",
+        "waiting": "parked_at IS NULL AND lease_until IS NULL AND ready_at > {now}",
+    }[state]
+    rows = tx.rows(
+        f"""SELECT *, {{now}} AS now FROM work WHERE {{mine}} AND {wanted}
+            ORDER BY ready_at, owner, kind, subject LIMIT :limit""",
+        limit=limit,
+    )
+    return [_work(row) for row in rows]
+
+
+def backlog(tx: Tx) -> Backlog:
+    row = tx.one(
+        """SELECT sum(CASE WHEN parked_at IS NULL AND lease_until IS NULL AND ready_at <= {now} THEN 1 ELSE 0 END) AS due,
+                  sum(CASE WHEN lease_until IS NOT NULL THEN 1 ELSE 0 END) AS claimed,
+                  sum(CASE WHEN parked_at IS NULL AND lease_until IS NULL AND ready_at > {now} THEN 1 ELSE 0 END)
+                    AS waiting,
+                  sum(CASE WHEN parked_at IS NOT NULL AND lease_until IS NULL THEN 1 ELSE 0 END) AS parked,
+                  min(CASE WHEN parked_at IS NULL AND lease_until IS NULL AND ready_at <= {now} THEN due_at END)
+                    AS oldest
+           FROM work WHERE {mine}"""
+    )
+    return Backlog(
+        due=int(row["due"] or 0),
+        claimed=int(row["claimed"] or 0),
+        waiting=int(row["waiting"] or 0),
+        parked=int(row["parked"] or 0),
+        oldest_due_at=None if row["oldest"] is None else from_us(int(row["oldest"])),
+    )
+
+
+_THIS = "owner = :owner AND kind = :kind AND subject = :subject AND {mine}"
+
+
+def _held(tx: Tx, held: Claim, sql: str, **values: object) -> Row:
+    """Run an update of the row this claim holds, or say that it no longer does."""
+    row = tx.row(
+        sql.replace("{claimed}", f"{_THIS} AND token = :token"),
+        owner=held.owner,
+        kind=held.kind,
+        subject=held.subject,
+        token=held.token,
+        **values,
+    )
+    if row is None:
+        raise ClaimLost(f"the claim on {held.kind} of {held.subject} has passed on; its result is dropped")
+    return row
+
+
+def _settle(tx: Tx, owner: str, kind: str, subject: str) -> int:
+    """Work out when the row can be claimed, and see that somebody looks by then."""
+    ready_at: int = tx.one(
+        f"""UPDATE work SET ready_at = CASE WHEN lease_until IS NOT NULL THEN lease_until
+                                            ELSE {{greatest}}(due_at, not_before) END
+            WHERE {_THIS} RETURNING ready_at""",
+        owner=owner,
+        kind=kind,
+        subject=subject,
+    )["ready_at"]
+    tx.run(
+        """INSERT INTO work_heads (owner, kind, look_at) VALUES (:owner, :kind, :ready_at)
+           ON CONFLICT (owner, kind) DO UPDATE SET look_at = excluded.look_at
+           WHERE work_heads.look_at > excluded.look_at""",
+        owner=owner,
+        kind=kind,
+        ready_at=ready_at,
+    )
+    return ready_at
+
+
+def _end_leases_from_the_future(tx: Tx, longest: int) -> None:
+    """A lease that ends later than any lease could was made before the clock was set back: it counts as over."""
+    rows = tx.rows(
+        """UPDATE work SET lease_until = {now} WHERE lease_until > :longest RETURNING owner, kind, subject""",
+        longest=longest,
+    )
+    for row in rows:
+        _settle(tx, row["owner"], row["kind"], row["subject"])
+
+
+def _due_heads(tx: Tx, kinds: Sequence[Kind], now: int, limit: int) -> list[Row]:
+    heads = [
+        head
+        for kind in kinds
+        for head in tx.rows(
+            """SELECT owner, kind, look_at FROM work_heads WHERE kind = :kind AND look_at <= :now
+               ORDER BY look_at, owner LIMIT :limit {skip_locked}""",
+            kind=kind,
+            now=now,
+            limit=limit,
+        )
+    ]
+    return sorted(heads, key=lambda head: (head["look_at"], head["owner"], head["kind"]))[:limit]
+
+
+def _ready(tx: Tx, head: Row, now: int, limit: int) -> list[Row]:
+    return tx.rows(
+        """SELECT owner, kind, subject, attempts, parked_at, reason FROM work
+           WHERE owner = :owner AND kind = :kind AND ready_at <= :now
+           ORDER BY ready_at, subject LIMIT :limit {skip_locked}""",
+        owner=head["owner"],
+        kind=head["kind"],
+        now=now,
+        limit=limit,
+    )
+
+
+def _lease(tx: Tx, row: Row, holder: str, token: int, until: int) -> Claim:
+    tx.run(
+        f"""UPDATE work SET holder = :holder, token = :token, lease_until = :until, ready_at = :until, due_at = NULL,
+                            parked_at = NULL, attempts = attempts + 1 WHERE {_THIS}""",
+        owner=row["owner"],
+        kind=row["kind"],
+        subject=row["subject"],
+        holder=holder,
+        token=token,
+        until=until,
+    )
+    return Claim(
+        owner=row["owner"],
+        kind=row["kind"],
+        subject=row["subject"],
+        token=token,
+        until=from_us(until),
+        attempt=row["attempts"] + 1,
+        reason=row["reason"],
+    )
+
+
+def _park_the_crashed(tx: Tx, row: Row, again_at: int) -> None:
+    """Work whose worker died each time: nobody was left to give it back."""
+    tx.run(
+        f"""UPDATE work SET holder = NULL, token = NULL, lease_until = NULL, parked_at = {{now}},
+                            due_at = coalesce(due_at, {{now}}), not_before = :again_at, ready_at = :again_at,
+                            last_error = coalesce(last_error, 'the worker died each time it tried')
+            WHERE {_THIS}""",
+        owner=row["owner"],
+        kind=row["kind"],
+        subject=row["subject"],
+        again_at=again_at,
+    )
+
+
+def _put_head_back(tx: Tx, head: Row, now: int) -> None:
+    following = tx.one(
+        "SELECT min(ready_at) AS ready_at FROM work WHERE owner = :owner AND kind = :kind",
+        owner=head["owner"],
+        kind=head["kind"],
+    )["ready_at"]
+    if following is None:
+        tx.run("DELETE FROM work_heads WHERE owner = :owner AND kind = :kind", owner=head["owner"], kind=head["kind"])
+    else:
+        tx.run(
+            "UPDATE work_heads SET look_at = :look_at WHERE owner = :owner AND kind = :kind",
+            owner=head["owner"],
+            kind=head["kind"],
+            look_at=max(following, now),
+        )
+
+
+def _work(row: Row) -> Work:
+    state: State = "waiting" if row["ready_at"] > row["now"] else "due"
+    if row["parked_at"] is not None:
+        state = "parked"
+    if row["lease_until"] is not None:
+        state = "claimed"
+    return Work(
+        owner=row["owner"],
+        kind=row["kind"],
+        subject=row["subject"],
+        state=state,
+        ready_at=from_us(row["ready_at"]),
+        wanted=row["wanted"],
+        attempts=row["attempts"],
+        reason=row["reason"],
+        holder=row["holder"],
+        last_error=row["last_error"],
+        parked_at=None if row["parked_at"] is None else from_us(row["parked_at"]),
+    )

@@ -1,0 +1,127 @@
+"""The verbs that search by words needs: they give candidates and counts; the score is search/words.py's.
+
+Each term is indexed behind a mark that differs by owner and by role, so an owner's words are found without passing over
+anybody else's, and document frequencies are the owner's own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from afterglow.store.transaction import Row, Tx
+from afterglow.turns import Role
+
+MATCHES_MAX = 500
+"""The newest turns taken for each term and role. Rarer terms are complete; of a common one, older turns weigh little."""
+
+Group = str
+GROUPS: tuple[Group, ...] = ("user", "other")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Indexed:
+    """The terms of one turn, in order and with repeats."""
+
+    session: str
+    seq: int
+    role: Role
+    at_us: int
+    terms: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WordStats:
+    """What an owner's log holds altogether, and how often each term of the query stands in it."""
+
+    turns: dict[Group, int]
+    terms: dict[Group, int]
+    frequency: dict[tuple[Group, str], int]
+    """In how many turns of a group of roles a term stands."""
+    sessions: int
+    session_terms: dict[str, int]
+    """How many terms each session has, for the sessions of the candidates."""
+
+
+def group_of(role: str) -> Group:
+    """Roles are ranked apart, so that long answers do not drown short statements."""
+    return "user" if role == "user" else "other"
+
+
+def index_turn(tx: Tx, *, owner: str, session: str, seq: int, role: Role, at_us: int, terms: Sequence[str]) -> None:
+    if terms:
+        tx.run(
+            """INSERT INTO turn_terms (owner, session, seq, role, at, mark, terms)
+               VALUES (:owner, :session, :seq, :role, :at, :mark, :terms)""",
+            owner=owner,
+            session=session,
+            seq=seq,
+            role=role,
+            at=at_us,
+            mark=_mark(owner, group_of(role)),
+            terms=" ".join(terms),
+        )
+
+
+def word_matches(tx: Tx, terms: Sequence[str]) -> tuple[list[Indexed], WordStats]:
+    frequency = {(group, term): 0 for group in GROUPS for term in terms}
+    found: dict[tuple[str, str, int], Indexed] = {}
+    for owner in tx.owners:
+        for group, term in frequency:
+            token = f"{_mark(owner, group)}{term}"
+            frequency[group, term] += int(tx.one("{matches_count}", token=token)["n"])
+            for row in tx.rows(
+                "SELECT * FROM turn_terms WHERE {mine} AND id IN ({matches})", token=token, most=MATCHES_MAX
+            ):
+                found[owner, row["session"], row["seq"]] = _indexed(row)
+    neighbours = {(owner, session, seq + step) for owner, session, seq in found for step in (-1, 1)} - found.keys()
+    for owner, session, seq in neighbours:
+        row = tx.row(
+            "SELECT * FROM turn_terms WHERE {mine} AND owner = :owner AND session = :session AND seq = :seq",
+            owner=owner,
+            session=session,
+            seq=seq,
+        )
+        if row is not None:
+            found[owner, session, seq] = _indexed(row)
+    return list(found.values()), _stats(tx, frequency, {(owner, session) for owner, session, _ in found})
+
+
+def _stats(tx: Tx, frequency: dict[tuple[Group, str], int], sessions: set[tuple[str, str]]) -> WordStats:
+    total = tx.one(
+        """SELECT count(*) AS sessions, sum(user_turns) AS user_turns, sum(user_terms) AS user_terms,
+                  sum(other_turns) AS other_turns, sum(other_terms) AS other_terms
+           FROM sessions WHERE {mine} AND turns > 0"""
+    )
+    lengths = {
+        session: int(row["terms"])
+        for owner, session in sorted(sessions)
+        for row in tx.rows(
+            """SELECT user_terms + other_terms AS terms FROM sessions
+               WHERE {mine} AND owner = :owner AND id = :session""",
+            owner=owner,
+            session=session,
+        )
+    }
+    return WordStats(
+        turns={group: int(total[f"{group}_turns"] or 0) for group in GROUPS},
+        terms={group: int(total[f"{group}_terms"] or 0) for group in GROUPS},
+        frequency=frequency,
+        sessions=int(total["sessions"]),
+        session_terms=lengths,
+    )
+
+
+def _indexed(row: Row) -> Indexed:
+    return Indexed(
+        session=row["session"],
+        seq=row["seq"],
+        role=row["role"],
+        at_us=row["at"],
+        terms=tuple(row["terms"].split(" ")),
+    )
+
+
+def _mark(owner: str, group: Group) -> str:
+    return f"{hashlib.blake2b(owner.encode(), digest_size=6).hexdigest()}{group[0]}_"

