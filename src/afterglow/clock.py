@@ -70,6 +70,17 @@ class FixedClock:
         self._now += timedelta(seconds=seconds)
 
 
+class Deadline:
+    """A time to be done by, measured by a clock that nobody can set."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    @property
+    def passed(self) -> bool:
+        return time.monotonic() >= self._end
+
+
 def new_id(clock: Clock) -> str:
     """A name for a new thing: 10 characters of time, then 16 of chance, so that names sort by age."""
     milliseconds = to_us(clock.now()) // 1000

@@ -18,7 +18,8 @@ from afterglow.clock import Clock, new_id, to_us
 from afterglow.store import access, log, queue, search, sessions
 from afterglow.store.access import AccessScope, AccessToken
 from afterglow.store.log import Entry
-from afterglow.store.search import Indexed, WordStats
+from afterglow.store.search import Indexed, Stats
+from afterglow.store.sessions import Totals
 from afterglow.store.transaction import EVERYONE, Scope, Tx
 from afterglow.turns import Binding, Owner, Session, Turn
 from afterglow.work import Backlog, Claim, Due, Kind, Limits, State, Work
@@ -60,10 +61,10 @@ class Store(ABC):
         return await self._read("tail", scope, partial(log.tail, session=session, limit=limit))
 
     async def turns_before(self, owner: str, before: tuple[int, str, int] | None, limit: int) -> list[Turn]:
-        """A page of the owner's turns, whole, newest first, from before (at, session, seq)."""
+        """A page of the owner's turns, newest first, from before (at, session, seq); the giant ones cut."""
         return await self._read("turns_before", owner, partial(log.turns_before, before=before, limit=limit))
 
-    async def word_matches(self, owner: str, terms: Sequence[str]) -> tuple[list[Indexed], WordStats]:
+    async def word_matches(self, owner: str, terms: Sequence[str]) -> tuple[list[Indexed], Stats]:
         """The turns that hold any of the terms, with their neighbours, and what ranking needs to know."""
         return await self._read("word_matches", owner, partial(search.word_matches, terms=terms))
 
@@ -96,6 +97,10 @@ class Store(ABC):
         """Sessions, the one with the newest turn first; `before` is the last of the page before."""
         cursor = None if before is None else (to_us(before.last_at), before.owner, before.id)
         return await self._read("sessions", scope, partial(sessions.sessions, limit=limit, before=cursor))
+
+    async def totals(self, scope: Scope) -> Totals:
+        """How many owners, sessions, turns and tokens there are."""
+        return await self._read("totals", scope, sessions.totals)
 
     # --- owners
 

@@ -14,7 +14,7 @@ from typing import Any
 from afterglow.clock import from_us, to_us
 from afterglow.errors import BadInput, NotFound
 from afterglow.store import queue, sessions
-from afterglow.store.search import index_turn
+from afterglow.store.search import group_of, index_turn
 from afterglow.store.transaction import Row, Tx
 from afterglow.turns import Binding, Draft, Part, Turn, begins_exchange
 from afterglow.work import Due
@@ -82,7 +82,7 @@ def turns_before(tx: Tx, before: tuple[int, str, int] | None, limit: int) -> lis
         seq=seq,
         limit=limit,
     )
-    return [_whole(tx, row) if row["cut"] else _turn(row) for row in rows]
+    return [_turn(row) for row in rows]
 
 
 def restore_turns(tx: Tx, session_id: str, first_seq: int, entries: Sequence[Entry]) -> None:
@@ -152,7 +152,7 @@ def _add_turn(tx: Tx, session_row: Row, entry: Entry, reopen: bool = True) -> Tu
 
 def _count(tx: Tx, session_row: Row, entry: Entry, at_us: int, reopen: bool) -> None:
     draft = entry.draft
-    group = "user" if draft.role == "user" else "other"
+    group = group_of(draft.role)
     tx.run(
         f"""UPDATE sessions SET turns = turns + 1, exchanges = exchanges + :exchange, tokens = tokens + :tokens,
               last_role = :role, last_at = {{greatest}}(last_at, :at), state = CASE WHEN :reopen = 1 THEN 'open' ELSE state END,

@@ -7,8 +7,9 @@ anybody else's, and document frequencies are the owner's own.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from afterglow.store.transaction import Row, Tx
 from afterglow.turns import Role
@@ -16,13 +17,13 @@ from afterglow.turns import Role
 MATCHES_MAX = 500
 """The newest turns taken for each term and role. Rarer terms are complete; of a common one, older turns weigh little."""
 
-Group = str
-GROUPS: tuple[Group, ...] = ("user", "other")
+Group = Literal["user", "others"]
+GROUPS: tuple[Group, ...] = get_args(Group)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Indexed:
-    """The terms of one turn, in order and with repeats."""
+    """A turn as the index holds it: its terms in order, repeats included."""
 
     session: str
     seq: int
@@ -32,21 +33,22 @@ class Indexed:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class WordStats:
-    """What an owner's log holds altogether, and how often each term of the query stands in it."""
+class Stats:
+    """What an owner's index holds as a whole. A missing entry counts as nothing."""
 
-    turns: dict[Group, int]
-    terms: dict[Group, int]
-    frequency: dict[tuple[Group, str], int]
-    """In how many turns of a group of roles a term stands."""
+    turns: Mapping[Group, int]
+    terms: Mapping[Group, int]
+    """How many terms all turns of the group have together."""
+    holding: Mapping[tuple[Group, str], int]
+    """How many turns of the group hold the term; for the terms of the query."""
     sessions: int
-    session_terms: dict[str, int]
-    """How many terms each session has, for the sessions of the candidates."""
+    session_terms: Mapping[str, int]
+    """How many terms a session has; for the sessions of the candidates."""
 
 
-def group_of(role: str) -> Group:
+def group_of(role: Role) -> Group:
     """Roles are ranked apart, so that long answers do not drown short statements."""
-    return "user" if role == "user" else "other"
+    return "user" if role == "user" else "others"
 
 
 def index_turn(tx: Tx, *, owner: str, session: str, seq: int, role: Role, at_us: int, terms: Sequence[str]) -> None:
@@ -64,13 +66,13 @@ def index_turn(tx: Tx, *, owner: str, session: str, seq: int, role: Role, at_us:
         )
 
 
-def word_matches(tx: Tx, terms: Sequence[str]) -> tuple[list[Indexed], WordStats]:
-    frequency = {(group, term): 0 for group in GROUPS for term in terms}
+def word_matches(tx: Tx, terms: Sequence[str]) -> tuple[list[Indexed], Stats]:
+    holding: dict[tuple[Group, str], int] = {(group, term): 0 for group in GROUPS for term in terms}
     found: dict[tuple[str, str, int], Indexed] = {}
     for owner in tx.owners:
-        for group, term in frequency:
+        for group, term in holding:
             token = f"{_mark(owner, group)}{term}"
-            frequency[group, term] += int(tx.one("{matches_count}", token=token)["n"])
+            holding[group, term] += int(tx.one("{matches_count}", token=token)["n"])
             for row in tx.rows(
                 "SELECT * FROM turn_terms WHERE {mine} AND id IN ({matches})", token=token, most=MATCHES_MAX
             ):
@@ -85,29 +87,29 @@ def word_matches(tx: Tx, terms: Sequence[str]) -> tuple[list[Indexed], WordStats
         )
         if row is not None:
             found[owner, session, seq] = _indexed(row)
-    return list(found.values()), _stats(tx, frequency, {(owner, session) for owner, session, _ in found})
+    return list(found.values()), _stats(tx, holding, {(owner, session) for owner, session, _ in found})
 
 
-def _stats(tx: Tx, frequency: dict[tuple[Group, str], int], sessions: set[tuple[str, str]]) -> WordStats:
+def _stats(tx: Tx, holding: dict[tuple[Group, str], int], sessions: set[tuple[str, str]]) -> Stats:
     total = tx.one(
         """SELECT count(*) AS sessions, sum(user_turns) AS user_turns, sum(user_terms) AS user_terms,
-                  sum(other_turns) AS other_turns, sum(other_terms) AS other_terms
+                  sum(others_turns) AS others_turns, sum(others_terms) AS others_terms
            FROM sessions WHERE {mine} AND turns > 0"""
     )
     lengths = {
         session: int(row["terms"])
         for owner, session in sorted(sessions)
         for row in tx.rows(
-            """SELECT user_terms + other_terms AS terms FROM sessions
+            """SELECT user_terms + others_terms AS terms FROM sessions
                WHERE {mine} AND owner = :owner AND id = :session""",
             owner=owner,
             session=session,
         )
     }
-    return WordStats(
+    return Stats(
         turns={group: int(total[f"{group}_turns"] or 0) for group in GROUPS},
         terms={group: int(total[f"{group}_terms"] or 0) for group in GROUPS},
-        frequency=frequency,
+        holding=holding,
         sessions=int(total["sessions"]),
         session_terms=lengths,
     )

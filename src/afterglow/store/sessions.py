@@ -6,10 +6,22 @@ the rows of both, and new rows are stamped with the one that was joined to.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from afterglow.clock import from_us, to_us
 from afterglow.errors import BadInput, NotFound
 from afterglow.store.transaction import Row, Tx
 from afterglow.turns import Binding, Owner, Session
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Totals:
+    """How much there is."""
+
+    owners: int
+    sessions: int
+    turns: int
+    tokens: int
 
 
 def open_session(tx: Tx, binding: Binding, named: str | None, new_session: str, at_us: int) -> Session:
@@ -58,6 +70,14 @@ def sessions(tx: Tx, limit: int, before: tuple[int, str, str] | None) -> list[Se
         limit=limit,
     )
     return [_record(row) for row in rows]
+
+
+def totals(tx: Tx) -> Totals:
+    row = tx.one(
+        """SELECT count(DISTINCT owner) AS owners, count(*) AS sessions, sum(turns) AS turns, sum(tokens) AS tokens
+           FROM sessions WHERE {mine}"""
+    )
+    return Totals(**{each: int(row[each] or 0) for each in ("owners", "sessions", "turns", "tokens")})
 
 
 def owners(tx: Tx, limit: int, after: str) -> list[Owner]:

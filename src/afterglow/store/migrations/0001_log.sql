@@ -30,8 +30,8 @@ CREATE TABLE sessions (
   last_role   TEXT,
   user_turns  BIGINT NOT NULL DEFAULT 0,
   user_terms  BIGINT NOT NULL DEFAULT 0,
-  other_turns BIGINT NOT NULL DEFAULT 0,
-  other_terms BIGINT NOT NULL DEFAULT 0,
+  others_turns BIGINT NOT NULL DEFAULT 0,
+  others_terms BIGINT NOT NULL DEFAULT 0,
   PRIMARY KEY (owner, id)
 );
 CREATE INDEX sessions_by_binding ON sessions (owner, agent, channel, sender, created_at);

@@ -1,0 +1,534 @@
+"""What is taken out of a text before it is kept, and before it is shown to a model.
+
+Before a turn is written, secrets in it become `[redacted: kind]` and `<private>…</private>` is dropped. A secret is
+known by its shape (`ghp_…`), or by what stands before it (`password: …`, `Authorization: Bearer …`); never by being
+random alone, because hashes and ids are random too. What stands before it proves little, so there the value must
+also look like a secret: `token: 512` and `password=${DB_PASSWORD}` do not.
+
+Before a text goes to a model, characters that a person would not see are stripped from it.
+
+Texts may be large and hostile, so time must grow with length only. A pattern is tried only on a text that holds its
+literal, and never scans a run twice: the run is bounded, or is consumed, or cannot hold another beginning.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from afterglow.errors import BadInput
+from afterglow.turns import Role, Trust
+
+PASSES_MAX = 6
+DEPTH_MAX = 200
+PRIVATE = "private"
+
+_TRUST_OF_ROLE: Mapping[Role, Trust] = {"user": "owner", "assistant": "agent", "tool": "external", "system": "agent"}
+
+
+class Edit(NamedTuple):
+    """One thing taken out: the characters from `start` to `end`, of this kind, with `put` in their place."""
+
+    start: int
+    end: int
+    kind: str
+    put: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Guarded:
+    """A text without its secrets, and how many were removed, by kind."""
+
+    text: str
+    removed: dict[str, int]
+    passes: tuple[tuple[Edit, ...], ...] = ()
+
+    def moved(self, ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Where character ranges of the old text are in the new one; those of which nothing is left are dropped."""
+        found = list(ranges)
+        for edits in self.passes:
+            found = _moved(found, edits)
+        return found
+
+
+def redact(text: str, *, secrets: bool = True, private: bool = True) -> Guarded:
+    """The text with each secret replaced by `[redacted: kind]`, and `<private>…</private>` dropped.
+
+    A removal can bring two halves together, so it is repeated until there is nothing more to remove.
+    """
+    passes: list[tuple[Edit, ...]] = []
+    while len(passes) < PASSES_MAX:
+        edits = (_private_parts(text) if private else ()) or (_secrets(text) if secrets else ())
+        if not edits:
+            break
+        text = _applied(text, edits)
+        passes.append(edits)
+    removed = Counter(edit.kind for edits in passes for edit in edits)
+    return Guarded(text=text, removed=dict(removed), passes=tuple(passes))
+
+
+def redact_within(value: Any, *, secrets: bool = True, private: bool = True) -> tuple[Any, dict[str, int]]:
+    """The same for every string inside lists and mappings, where a mapping's key says what its value is."""
+    removed: Counter[str] = Counter()
+    switches = {"secrets": secrets, "private": private}
+    return _redacted(value, "", switches, removed, 0), dict(removed)
+
+
+def strip_invisible(text: str) -> tuple[str, int]:
+    """The text without what a person would not see, and how many characters that was. `\r` alone becomes a line's end.
+
+    Kept, because people do see them: emoji of several parts and in colour, the flags made of tags, and the joiners
+    that Arabic, Persian and the scripts of India need between letters.
+    """
+    if text.isascii() and not _CONTROL.search(text):
+        return text, 0
+    stripped = 0
+
+    def seen(match: re.Match[str]) -> str:
+        nonlocal stripped
+        if match["kept"] is not None:
+            return match[0]
+        stripped += 1
+        return "\n" if match[0] == "\r" else ""
+
+    return _UNSEEN.sub(seen, text), stripped
+
+
+def default_trust(role: Role) -> Trust:
+    """The trust of a turn when its door knows nothing more than its role. Content never changes it."""
+    return _TRUST_OF_ROLE[role]
+
+
+# --- Does a value look like a secret? -------------------------------------------------------------------------------
+
+_MARKS = frozenset("!@#$%^&*?+=~|")
+
+# Placeholders, references, addresses, dates, paths.
+_HOLLOW = re.compile(
+    r"your|example|change.?me|placeholder|redacted|replace|insert|dummy|x{4}|\*{3}|\.{3}|…|://|\$\{|\{\{|%\(|^<|\s"
+    r"|^![a-z]+$|^[{$%@:#][\w.]*[})%]?s?$|^[\w.+-]+@[\w-]+(?:\.[\w-]+){0,4}\.[a-z]{2,}$|^\d{4}-\d\d-\d\d"
+    r"|^(?:~|\.{1,2}|[a-z]:)?(?:[/\\][\w.-]{1,24}){2,}$"
+    r"|^(?:passw(?:or)?d|pass|pwd|pw|secret|string|required|none|null|true|false|x+|\*+|%s)$",
+    re.IGNORECASE | re.ASCII,
+)
+_DIGIT = re.compile(r"\d", re.ASCII)
+_HUMP = re.compile(r"[a-z][A-Z]")
+_NAMESAKE = re.compile(r"passw|pwd|secret|token|key", re.IGNORECASE)
+_CALL = re.compile(r"[&*!]?[A-Za-z_$][\w$.]*(?:\(|\[|::|->)", re.ASCII)
+_DOTTED = re.compile(r"[A-Za-z_$][\w$]*\??\.[A-Za-z_$]", re.ASCII)
+_PIECE = r"(?:[A-Z]?[a-z]{2,15}(?:[A-Z][a-z]{1,15})*\d{0,2}|[A-Z]{1,16}\d{0,2}|[a-z]\d?|v?\d{1,4})"
+_WORDS = re.compile(rf"{_PIECE}(?:[-_./:]{_PIECE})*", re.ASCII)
+_JARGON = re.compile(
+    r"(?<![a-z0-9])(?:base(?:32|64)|sha-?\d+|md5|utf-?\d+|aes-?\d+|argon2\w*|oauth2?|v\d+(?:\.\d+)*|ed25519|[rh]s256|2fa"
+    r"|\d+(?:-[a-z]+|[a-z]{1,2}))(?![a-z0-9])",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+def _is_solid(value: str) -> bool:
+    """Not a placeholder, nor a reference to a secret that is elsewhere."""
+    return len(set(value)) >= 4 and not _HOLLOW.search(value)
+
+
+def _is_random(value: str) -> bool:
+    """Letters and digits, or capitals and small letters, mixed as chance does and people do not."""
+    return bool(_DIGIT.search(value) or len(_HUMP.findall(value)) >= 3) and _is_solid(value)
+
+
+def _is_random_address(value: str) -> bool:
+    return _is_random(value.removeprefix("https://"))
+
+
+def _is_token(value: str) -> bool:
+    """What a program would accept, and no words joined together."""
+    if len(value) < 16 or len(set(value)) < 8 or not value.isascii() or not _is_random(value):
+        return False
+    return not (_WORDS.fullmatch(value) or _JARGON.sub("", value).isalpha() or _is_namesake(value))
+
+
+def _is_password(value: str) -> bool:
+    """What a person would choose: at least two of letters, digits and marks, or many digits."""
+    core = value.rstrip("!?.,")
+    rest = _JARGON.sub("", core)
+    kinds = any(c.isalpha() for c in core) + any(c.isdigit() for c in rest) + any(c in _MARKS for c in core)
+    return len(value) >= 6 and _is_solid(value) and not _is_namesake(value) and (kinds >= 2 or core.isdecimal())
+
+
+def _is_strong(value: str) -> bool:
+    """All three of letters, digits and marks: enough where little speaks for a password."""
+    core = value.rstrip("!?.,")
+    return _is_password(value) and all(
+        (any(c.isalpha() for c in core), any(c.isdigit() for c in core), not _MARKS.isdisjoint(core))
+    )
+
+
+def _is_word(value: str) -> bool:
+    """Anything in one piece: enough where the place allows nothing but a password."""
+    return len(value) >= 6 and value.isascii() and _is_solid(value) and not _is_namesake(value)
+
+
+def _is_namesake(value: str) -> bool:
+    """A short name with the word in it, such as `db_password_2`, means a secret and is none."""
+    return len(value) < 24 and bool(_NAMESAKE.search(value)) and _MARKS.isdisjoint(value)
+
+
+# --- Secrets known by their shape: kind, how they begin, how they go on ---------------------------------------------
+
+_SHAPES = (
+    ("Anthropic key", "sk-ant-", r"[\w-]{20,}"),
+    ("OpenRouter key", "sk-or-", r"[\w-]{20,}"),
+    ("OpenAI key", "sk-proj- sk-svcacct- sk-admin- sk-None-", r"[\w-]{20,}"),
+    ("OpenAI key", "sk-", r"[A-Za-z0-9]{20,}"),
+    ("AWS key id", "AKIA ASIA ABIA ACCA", r"[A-Z2-7]{16}(?!\w)"),
+    ("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", r"[A-Za-z0-9]{30,}"),
+    ("GitHub token", "github_pat_", r"\w{40,}"),
+    ("GitLab token", "glpat- gldt- glrt- glptt- glcbt- glft- glsoat- glagent- gloas- glimt-", r"[\w.-]{19,}[\w-]"),
+    ("Slack token", "xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs- xoxe.xoxb- xoxe.xoxp- xapp-", r"[\w-]{20,}"),
+    ("Stripe key", "sk_live_ rk_live_ sk_test_ rk_test_ whsec_", r"[A-Za-z0-9+/=]{16,}"),
+    ("Google API key", "AIza", r"[\w-]{35,}"),
+    ("Google OAuth secret", "GOCSPX- ya29.", r"[\w.-]{20,}"),
+    ("npm token", "npm_", r"[A-Za-z0-9]{36,}"),
+    ("PyPI token", "pypi-AgE", r"[\w-]{50,}"),
+    ("RubyGems key", "rubygems_", r"[0-9a-f]{40,}"),
+    ("Docker Hub token", "dckr_pat_ dckr_oat_", r"[\w-]{20,}"),
+    ("Atlassian token", "ATATT3 ATCTT3 ATBB", r"[\w=-]{28,}"),
+    ("DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", r"[0-9a-f]{40,}"),
+    ("Heroku key", "HRKU-", r"[\w-]{30,}"),
+    ("Hugging Face token", "hf_ api_org_", r"[A-Za-z0-9]{30,}"),
+    ("Groq key", "gsk_", r"[A-Za-z0-9]{40,}"),
+    ("xAI key", "xai-", r"[A-Za-z0-9]{60,}"),
+    ("Replicate token", "r8_", r"[A-Za-z0-9]{35,}"),
+    ("model provider key", "pplx- nvapi- tvly- pcsk_ lsv2_pt_ lsv2_sk_ sk-lf- fw_", r"[\w-]{20,}"),
+    ("Twilio key", "SK", r"[0-9a-f]{32}(?!\w)"),
+    ("SendGrid key", "SG.", r"[\w-]{16,32}\.[\w-]{30,64}"),
+    ("Mailgun key", "key-", r"[0-9a-f]{32}(?!\w)"),
+    ("Square token", "sq0atp- sq0csp- sq0idp- EAAA", r"[\w-]{22,}"),
+    ("PayPal token", "access_token$", r"\w{4,20}\$\w{8,32}\$\w{16,64}"),
+    ("Shopify token", "shpat_ shpca_ shppa_ shpss_", r"[0-9a-fA-F]{32}"),
+    ("Afterglow token", "ag_", r"[0-9a-hjkmnp-tv-z]{52}(?!\w)"),
+    ("Notion token", "ntn_ secret_", r"[A-Za-z0-9]{40,}"),
+    ("Linear key", "lin_api_", r"[A-Za-z0-9]{30,}"),
+    ("Figma token", "figd_", r"[\w-]{30,}"),
+    ("Postman key", "PMAK-", r"[0-9a-f-]{50,}"),
+    ("Grafana token", "glsa_ glc_", r"[\w=+/]{30,}"),
+    ("New Relic key", "NRAK-", r"[A-Z0-9]{27}"),
+    ("Vault token", "hvs. hvb.", r"[\w-]{20,}"),
+    ("Databricks token", "dapi", r"[0-9a-f]{32}(?:-\d)?(?!\w)"),
+    ("Tailscale key", "tskey-", r"[\w-]{20,}"),
+    ("Supabase key", "sbp_ sb_secret_", r"[\w-]{20,}"),
+    ("Sentry token", "sntrys_ sntryu_", r"[\w=+/]{30,}"),
+    ("Doppler token", "dp.pt. dp.st. dp.ct.", r"[\w.]{30,}"),
+    ("PlanetScale token", "pscale_tkn_ pscale_pw_ pscale_oauth_", r"[\w.-]{30,}"),
+    ("age key", "AGE-SECRET-KEY-1", r"[0-9A-Z]{50,}"),
+)
+
+# Those that do not begin with a literal, or have a secret part (the group): kind, a literal inside, the pattern.
+_PATTERNS: tuple[tuple[str, str, str, Callable[[str], bool]], ...] = (
+    (
+        "private key",
+        "PRIVATE KEY",
+        r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----(?=[^-]{0,300}[A-Za-z0-9+/]{30})"
+        r"(?:(?:[^-]|-(?!----)){0,30000}+-----END [A-Z0-9 ]{1,60}-----|(?:(?:\s|\\[nr]){1,4}[A-Za-z0-9+/=]{20,}){1,600})",
+        bool,
+    ),
+    ("private key", "Private-Lines:", r"Private-Lines: ?\d+((?:\r?\n[A-Za-z0-9+/=]{20,}){1,600})", bool),
+    ("Slack webhook", "hooks.slack.com", r"https://hooks\.slack\.com/\w{5,12}/[\w/-]{20,}", _is_random_address),
+    ("Discord webhook", "/webhooks/", r"https://discord(?:app)?\.com/api/webhooks/\d+/[\w-]{40,}", _is_random_address),
+    ("JWT", "eyJ", r"eyJ(?<![\w-]eyJ)[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{10,}", _is_random),
+    ("Telegram bot token", ":AA", r"(?<!\d)\d{8,10}:AA[\w-]{33}(?![\w-])", _is_random),
+    ("Discord bot token", ".", r"[MNO](?<![\w.-][MNO])[\w-]{23,27}\.[\w-]{6}\.[\w-]{27,45}(?![\w.-])", _is_random),
+    ("AWS secret key", "AKIA", r"AKIA[A-Z2-7]{16}[^A-Za-z0-9+/]{1,5}([A-Za-z0-9+/]{40})(?![\w+/=])", _is_random),
+    ("Azure client secret", "Q~", r"(?<![\w.~-])[\w.~-]{3}\dQ~[\w.~-]{31,34}(?![\w~-])", _is_random),
+    ("Mailchimp key", "-us", r"(?<![0-9a-zA-Z])[0-9a-f]{32}-us\d{1,2}(?!\w)", _is_random),
+    ("signature in URL", "sig=", r"sig=(?<=[?&;]sig=)([\w%+/=-]{40,})", _is_random),
+    ("password", ":5432:", r":5432:[\w*-]{1,64}:[\w*.@-]{1,64}:(\S{4,200})", lambda v: _is_word(v)),
+    ("password in URL", "://", r"""://[^\s/:@"'<>\\]{0,100}:([^\s/"'<>\\]{1,300})@""", lambda v: not _HOLLOW.search(v)),
+)
+
+# --- Secrets known by what stands before them. The patterns read the text in lower case. ----------------------------
+
+_SAYINGS: tuple[tuple[str, str, str, Callable[[str], bool]], ...] = (
+    (
+        "authorization header",
+        "authorization",
+        r"""authorization["'\]\\]{0,4}\s{0,2}[:=,]\s{0,3}["'\\]{0,2}(?:(?:bearer|basic|token|bot|apikey)\s{1,2})?"""
+        r"""([^\s"'`<>,;\\]{8,})""",
+        _is_random,
+    ),
+    ("bearer token", "bearer", r"""bearer\s{1,2}["'`]?([\w.~+/=-]{16,})""", _is_token),
+    ("TOTP seed", "totp(", r"""totp\(["']([a-z2-7]{16,})""", _is_solid),
+    ("TOTP seed", "otpauth:", r"""otpauth://[^\s"'<>]{0,300}?[?&]secret=([a-z2-7]{16,})""", _is_solid),
+    ("password", " -u", r""" -u ?["']?[\w.@+-]{1,80}:([^\s"'`]{4,200})""", _is_password),
+    ("TOTP seed", "key:", r"key: ((?:[a-z2-7]{4}[ -]){3,15}[a-z2-7]{4})(?!\w)", lambda v: any(c.isdigit() for c in v)),
+    ("password", "wifi:", r"wifi:[^\n]{0,80}?;p:([^;\n]{4,64});", bool),
+    ("password", "-securestring", r"""-securestring (?:-string )?["']([^"'\n]{4,200})""", _is_word),
+    ("password", "mysql", r"""mysql(?:dump|admin)?\s(?:[^\n|;]{0,120}?\s)?-p["']?([^\s"'`]{4,200})""", _is_password),
+    ("password", "login:", r"login: [\w.@+-]{2,60} ?[/,|] ?([^\s/]{6,200})", _is_strong),
+    ("password", "sshpass", r"""sshpass -p ?["']?([^\s"'`]{4,200})""", _is_password),
+)
+_COOKIES = (
+    ("cookie", r"""cookies?["'\]\\]{0,4}\s{0,2}[:=(,]\s{0,3}([^\n]{16,4000})"""),
+    (" -b ", r""" -b (["'][^\n]{16,4000})"""),
+)
+_COOKIE = re.compile(r"""[\w.-]["'\\]{0,2}\s?[=:]\s?["'\\]{0,2}([^\s;,"'\\&{}]{16,})""", re.ASCII)
+
+# The word must end the name: a `token_type` is no token.
+_QUALIFIERS = (
+    "api access private client account auth signing encryption master shared deploy admin subscription app service"
+)
+_NAMES = (
+    ("password", "passw", r"passw(?:or[dt]|d)"),
+    ("password", "pass", r"pass(?<![a-z]pass)(?:phrase|code)?(?![a-z])"),
+    ("password", "pw", r"(?:pwd|pw(?<![a-z]pw)(?![a-z]))"),
+    ("password", "kennwort", r"kennwort"),
+    ("password", "has", r"has[łl]o(?![a-ząćęłńóśźż])"),
+    ("password", "contraseña", r"contraseña"),
+    ("password", "mot de passe", r"mot\ de\ passe"),
+    ("password", "senha", r"senha(?![a-z])"),
+    ("password", "пароль", r"пароль"),
+    ("password", "密", r"密[码碼]"),
+    ("password", "パスワード", r"パスワード"),
+    ("token", "auth", r"auth(?<![a-z]auth)"),
+    ("secret", "secret", r"secret(?:[-_. ]?(?:access[-_. ]?)?key)?(?:_base)?"),
+    ("token", "token", r"token(?<!page[-_ ]token)(?<!pagetoken)(?<!next[-_ ]token)(?<!nexttoken)"),
+    ("key", "key", "key(?:" + "|".join(rf"(?<={q}key)|(?<={q}[-_. ]key)" for q in _QUALIFIERS.split()) + ")"),
+)
+_AFTER_NAME = r"""
+    (?:[-_]?(?:\d{1,2}|prod|live|test|dev|staging|base64|b64|value|data))?
+    (?:
+        (?P<quote>\\?["'`\]]{0,3}) [ \t]{0,3}
+        (?: (?:: \s? [a-z][\w\[\]. |]{0,30}?)? (?P<equals>=>|:=|={1,3}) [ \t]{0,4}
+          | [::] \s{0,4}
+          | ,? \s{1,12} ["']? value ["']? \s? [:=] \s{0,2} )           # name: DB_PASSWORD, value: …
+      | ["'] , \s{0,2} (?=["'])                                        # header("X-Api-Key", "…")
+      | > | [ ]? \( (?=["']|[^\s()]{12})                               # <password>…, setPassword("…"), the token (…)
+      | (?P<says>
+            (?:\s(?:for|of|to|from|on|in|at|do|dla|für|zum|zur|vom|de|del|du|para|pour|от|к)\s[^\n.:;=?!,<>(){}\[\]"'`]{1,40}?)?
+            (?: \s? [::] \s{1,4}
+              | \s (?:is|was|are|has[ ]been|to|ist|lautet|est|es|é|это)
+                (?:\s(?:now|still|just|set[ ]to|changed[ ]to|reset[ ]to))? :? \s{1,2}
+              | \s? [是为は—–] \s? ) )
+      | (?P<space>[ \t]{1,2})
+    )
+    (?= \\["'](?P<escaped>[^"'\\\n]{4,200}) | "(?P<double>(?:[^"\\\n]|\\.){4,200}) | '(?P<single>(?:[^'\\\n]|\\.){4,200})
+      | `(?P<tick>[^`\n]{4,200}) | (?P<bare>[^\s"'`<>\u2e80-\uffef]{4,200}) )
+"""
+_FLAG = re.compile(r"(?:^|\s)--?[a-z0-9-]*$", re.ASCII)
+_TIGHT_END = re.compile(r"[,;&(){}\[\]\\|]")
+_RUN = re.compile(r"""[^\s"'`<>\u2e80-\uffef]*""")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Rule:
+    """A text that holds `literal` may hold secrets of this kind where `pattern` is found and the judge agrees."""
+
+    kind: str
+    literal: str
+    pattern: re.Pattern[str]
+    judge: Callable[[str], bool] = bool
+
+
+def _rule(kind: str, literal: str, pattern: str, judge: Callable[[str], bool] = bool) -> _Rule:
+    return _Rule(kind=kind, literal=literal, pattern=re.compile(pattern, re.ASCII), judge=judge)
+
+
+def _beginning(literal: str) -> str:
+    """The literal with no letter or digit before it: said in this order, because a leading literal is found fast."""
+    return f"{re.escape(literal)}(?<![A-Za-z0-9]{re.escape(literal)})"
+
+
+_SHAPE_RULES = tuple(
+    _rule(kind, begin, _beginning(begin) + rest, _is_random) for kind, all, rest in _SHAPES for begin in all.split()
+)
+_PATTERN_RULES = tuple(_rule(*row) for row in _PATTERNS)
+_SAYING_RULES = tuple(_rule(*row) for row in _SAYINGS)
+_COOKIE_RULES = tuple(_rule("cookie", *row) for row in _COOKIES)
+_NAME_RULES = tuple(_rule(kind, literal, f"(?x:(?P<name>{name}){_AFTER_NAME})") for kind, literal, name in _NAMES)
+
+_LONG = re.compile(r"[\w.$+/=-]{16,}", re.ASCII)
+_Span = tuple[int, int, str]
+
+
+def _secrets(text: str) -> tuple[Edit, ...]:
+    """The secrets in a text, in order. Where two overlap, the one with the stronger sign is kept."""
+    lowered = text.replace("İ", "i").lower()  # "İ" alone would grow, and positions must stay
+    long = " ".join(_LONG.findall(text))  # little of most texts, and each literal is looked for in it
+    signs = (
+        _judged((rule for rule in _SHAPE_RULES if rule.literal in long), text, text),
+        _judged(_PATTERN_RULES, text, text),
+        _judged(_SAYING_RULES, lowered, text),
+        _cookies(lowered, text),
+        _named(lowered, text),
+    )
+    kept: list[tuple[int, int, int, str]] = []
+    for span in sorted((start, rank, end, kind) for rank, sign in enumerate(signs) for start, end, kind in sign):
+        if not kept or kept[-1][2] <= span[0]:
+            kept.append(span)
+        elif span[1] < kept[-1][1]:
+            kept[-1] = span
+    return tuple(Edit(start, end, kind, f"[redacted: {kind}]") for start, _, end, kind in kept)
+
+
+def _judged(rules: Iterable[_Rule], read: str, text: str) -> Iterator[_Span]:
+    for rule in rules:
+        if rule.literal in read:
+            for match in rule.pattern.finditer(read):
+                start, end = match.span(match.lastindex or 0)
+                if rule.judge(text[start : min(end, start + 400)]):
+                    yield start, end, rule.kind
+
+
+def _cookies(lowered: str, text: str) -> Iterator[_Span]:
+    for start, end, kind in _judged(_COOKIE_RULES, lowered, text):
+        for pair in _COOKIE.finditer(text, start, end):
+            if _is_token(pair[1]):
+                yield *pair.span(1), kind
+
+
+def _named(lowered: str, text: str) -> Iterator[_Span]:
+    for rule in _NAME_RULES:
+        done = 0
+        for match in rule.pattern.finditer(lowered) if rule.literal in lowered else ():
+            if match.start() >= done and (span := _value(rule.kind, match, lowered, text)):
+                done = span[1]
+                yield *span, rule.kind
+
+
+def _value(kind: str, match: re.Match[str], lowered: str, text: str) -> tuple[int, int] | None:
+    """Where the secret is that a name announces, if what stands there looks like one."""
+    assert match.lastgroup is not None
+    start, end = match.span(match.lastgroup)
+    value = text[start:end]
+    bare, said, quoted_name = match.lastgroup == "bare", match["says"] is not None, bool(match["quote"])
+    spaced = text[start - 1].isspace()
+    constant = match["equals"] == "=" and not spaced and text[slice(*match.span("name"))].isupper()
+    if bare and not said:
+        if _CALL.match(value) or (kind == "password" and not constant and _DOTTED.match(value)):
+            return None
+        if not (spaced or constant):  # f(token=abc,x=1) and ?token=abc&x=1
+            value = _TIGHT_END.split(value, maxsplit=1)[0]
+    if bare:
+        value = value.rstrip(".,;:?)]}")
+    if match["space"] and not _FLAG.search(lowered[max(0, match.start() - 40) : match.start()]):
+        agreed = _is_strong(value) if kind == "password" else kind != "secret" and len(value) >= 20 and _is_token(value)
+    elif kind == "password":
+        agreed = _is_password(value) or ((constant or (quoted_name and not bare)) and _is_word(value))
+    else:
+        agreed = _is_token(value)
+    if not agreed:
+        return None
+    end = start + len(value)
+    return start, _RUN.match(text, end).end() if len(value) >= 200 else end  # pyright: ignore
+
+
+# --- Taking out -----------------------------------------------------------------------------------------------------
+
+_TAG = re.compile(r"<(/?)private\s{0,8}>", re.IGNORECASE)
+
+
+def _private_parts(text: str) -> tuple[Edit, ...]:
+    """Each `<private>` with all that is in it. One that is never closed goes on to the end."""
+    edits: list[Edit] = []
+    depth = start = 0
+    for tag in _TAG.finditer(text):
+        if not tag[1]:
+            start = start if depth else tag.start()
+            depth += 1
+        elif depth:
+            depth -= 1
+            if not depth:
+                edits.append(Edit(start, tag.end(), PRIVATE, ""))
+    if depth:
+        edits.append(Edit(start, len(text), PRIVATE, ""))
+    return tuple(edits)
+
+
+def _applied(text: str, edits: Sequence[Edit]) -> str:
+    pieces: list[str] = []
+    end = 0
+    for edit in edits:
+        pieces += (text[end : edit.start], edit.put)
+        end = edit.end
+    return "".join((*pieces, text[end:]))
+
+
+def _moved(ranges: Iterable[tuple[int, int]], edits: Sequence[Edit]) -> list[tuple[int, int]]:
+    ends = [edit.end for edit in edits]
+    shifts = list(accumulate((len(edit.put) - (edit.end - edit.start) for edit in edits), initial=0))
+
+    def place(position: int, at_end: bool) -> int:
+        before = bisect_right(ends, position)
+        if before < len(edits) and edits[before].start < position:  # inside something that was taken out
+            return edits[before].start + shifts[before] + (len(edits[before].put) if at_end else 0)
+        return position + shifts[before]
+
+    placed = ((place(start, False), place(end, True)) for start, end in ranges)
+    return [(start, end) for start, end in placed if start < end]
+
+
+def _redacted(value: Any, key: str, switches: dict[str, bool], removed: Counter[str], depth: int) -> Any:
+    if depth > DEPTH_MAX:
+        raise BadInput(f"the parts are nested more than {DEPTH_MAX} deep; flatten them and send them again")
+    if isinstance(value, str):
+        return _redacted_text(value, key, switches, removed)
+    if isinstance(value, Mapping):
+        return _redacted_mapping(value, switches, removed, depth)  # pyright: ignore[reportUnknownArgumentType]
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+        return [_redacted(inner, key, switches, removed, depth + 1) for inner in value]  # pyright: ignore[reportUnknownVariableType]
+    return value
+
+
+def _redacted_mapping(
+    value: Mapping[str, Any], switches: dict[str, bool], removed: Counter[str], depth: int
+) -> dict[str, Any]:
+    name = value.get("name", value.get("key"))  # {"name": "DB_PASSWORD", "value": "…"}
+    clean: dict[str, Any] = {}
+    for key, inner in value.items():
+        says = name if key == "value" and isinstance(name, str) else key
+        shown = _redacted_text(key, "", switches, removed)
+        while shown in clean:
+            shown += "′"
+        clean[shown] = _redacted(inner, says, switches, removed, depth + 1)
+    return clean
+
+
+def _redacted_text(text: str, key: str, switches: dict[str, bool], removed: Counter[str]) -> str:
+    """The text redacted as if it stood after its key, as `"key": "text"` does in JSON."""
+    quote = next((mark for mark in "\"'`" if mark not in text), "")
+    before = f'"{key}": {quote}' if key else ""
+    guarded = redact(before + text + (quote if key else ""), **switches)
+    removed.update(guarded.removed)
+    return guarded.text[len(before) : len(guarded.text) - (len(quote) if key else 0)] if guarded.passes else text
+
+
+# --- What a person would not see ------------------------------------------------------------------------------------
+
+# Unicode's Default_Ignorable_Code_Point (tags, bidirectional controls, zero-width characters, fillers, selectors),
+# the interlinear marks, and controls other than the tab and the end of a line.
+_CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f]")
+_IGNORABLE = (
+    "\0-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff"
+)
+_EMOJI = (
+    "[\xa9\xae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff"
+    "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
+)
+_JOINED = (
+    "[\u0600-\u061b\u061d-\u0dff\u1000-\u109f\u1780-\u17b3\u17b6-\u180a\u1810-\u18af\ua800-\uabff\ufb50-\ufdff\ufe70-\ufefc"
+    "\U00010a00-\U00011fff\U0001e900-\U0001e95f]"
+)
+_VIRAMA = "[\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca\u1039\u17d2]"
+_FLAG_TAGS = "|".join("".join(chr(0xE0000 + ord(c)) for c in place) for place in ("beng", "bsct", "bwls"))
+_UNSEEN = re.compile(  # the character, and after it the reason to keep it
+    f"[{_IGNORABLE}](?P<kept>(?<=\r)\n|(?<={_EMOJI}[\ufe0e\ufe0f])|(?<=[0-9#*]\ufe0f)(?=\u20e3)"
+    f"|(?:(?<={_EMOJI}\u200d)|(?<={_EMOJI}\ufe0f\u200d))(?={_EMOJI})"
+    f"|(?<={_JOINED}[\u200c\u200d])(?={_JOINED})|(?<={_VIRAMA}[\u200c\u200d])"
+    f"|(?<=\U0001f3f4\U000e0067)(?:{_FLAG_TAGS})\U000e007f)?"
+)

@@ -1,0 +1,238 @@
+"""Memory: the one object a library user holds. It prepares what comes in, and delegates the rest."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from afterglow import guard, settings, tokens
+from afterglow.clock import Clock, SystemClock
+from afterglow.context import Context, assemble, excerpt, excerpt_within
+from afterglow.errors import BadInput
+from afterglow.search import hits, words
+from afterglow.search.hits import Found
+from afterglow.search.patterns import Pattern
+from afterglow.settings import Settings
+from afterglow.store.contract import Store
+from afterglow.store.log import Entry, Shown
+from afterglow.store.sqlite import SQLiteLimits, SQLiteStore
+from afterglow.store.transaction import EVERYONE, Scope
+from afterglow.turns import Binding, Draft, Origin, Owner, Part, Role, Session, Trust, Turn
+from afterglow.work import Due, Limits
+
+_LONG_CHARS = 100_000
+"""A text over this is prepared in a thread, so that the event loop goes on."""
+_TAIL_TURNS_MAX = 200
+
+
+@asynccontextmanager
+async def open_memory(
+    given: Settings | Path | str | None = None, *, clock: Clock | None = None
+) -> AsyncGenerator[Memory]:
+    """Open the memory of these settings, of a data folder, or of the settings file and environment that are found."""
+    if not isinstance(given, Settings):
+        overrides: dict[str, Any] = {} if given is None else {"data_dir": str(given)}
+        given = settings.load(environ=os.environ, overrides=overrides).settings
+    store = await open_store(given, clock or SystemClock())
+    try:
+        yield Memory(store, given)
+    finally:
+        await store.close()
+
+
+async def open_store(chosen: Settings, clock: Clock) -> Store:
+    """The store that the settings name."""
+    limits, path = chosen.store, chosen.sqlite_path
+    if path is not None:
+        return await SQLiteStore.open(
+            path,
+            clock,
+            SQLiteLimits(
+                batch_max=limits.batch_max,
+                batch_milliseconds=limits.batch_milliseconds,
+                busy_timeout_seconds=limits.busy_timeout_seconds,
+                readers=limits.readers,
+            ),
+        )
+    # Only here is the PostgreSQL driver loaded: it is an extra, and takes a quarter of a second.
+    from afterglow.store.postgres import PostgresLimits, PostgresStore
+
+    assert chosen.database is not None
+    return await PostgresStore.open(
+        chosen.database,
+        clock,
+        PostgresLimits(pool_max=limits.pool_max, pool_timeout_seconds=limits.pool_timeout_seconds),
+    )
+
+
+def work_limits(chosen: Settings) -> Limits:
+    """The limits of work that the settings name."""
+    return Limits(**{name: getattr(chosen.work, name) for name in Limits.__slots__})
+
+
+class Memory:
+    """What agents and people said to each other, kept."""
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self.store = store
+        self.settings = settings
+
+    async def append(
+        self,
+        to: Binding | Session,
+        role: Role,
+        text: str,
+        *,
+        parts: Sequence[Part] = (),
+        trust: Trust | None = None,
+        origin: Origin | None = None,
+        at: datetime | None = None,
+        recalled: Sequence[tuple[int, int]] = (),
+        channel: str | None = None,
+        model: str | None = None,
+        usage: Mapping[str, int] | None = None,
+        key: str | None = None,
+        due: Sequence[Due] = (),
+    ) -> Turn:
+        """Write down one turn; when this returns, it is on disk.
+
+        `key` makes it safe to repeat: the same key in the same session gives back the turn that is there. Secrets are
+        taken out first, as the agent's settings say.
+        """
+        binding = to.binding if isinstance(to, Session) else to
+        draft = Draft(
+            role=role,
+            text=text,
+            trust=trust or guard.default_trust(role),
+            origin=origin or ("person" if role == "user" else "agent"),
+            at=at or self.store.clock.now(),
+            parts=parts,
+            recalled=recalled,
+            channel=channel or binding.channel,
+            model=model,
+            usage=usage,
+            key=key,
+        )
+        prepare = asyncio.to_thread if len(text) > _LONG_CHARS else _at_once
+        entry = await prepare(self.prepare, draft, binding.agent)
+        if isinstance(to, Session):
+            return await self.store.append(to.owner, to.id, entry, due)
+        return await self.store.append(binding.owner, binding, entry, due)
+
+    def prepare(self, draft: Draft, agent: str) -> Entry:
+        """A draft made ready for the log: secrets out, tokens counted, terms cut, head and tail of a giant."""
+        chosen = self.settings.agent(agent)
+        switches = {"secrets": chosen.redact_secrets, "private": chosen.drop_private}
+        clean = guard.redact(draft.text, **switches)
+        parts, removed = guard.redact_within(list(draft.parts), **switches)
+        for kind, count in clean.removed.items():
+            removed[kind] = removed.get(kind, 0) + count
+        return self.entry(
+            Draft(
+                role=draft.role,
+                text=clean.text,
+                trust=draft.trust,
+                origin=draft.origin,
+                at=draft.at,
+                parts=parts,
+                recalled=clean.moved(draft.recalled),
+                channel=draft.channel,
+                model=draft.model,
+                usage=draft.usage,
+                key=draft.key,
+                removed=removed,
+                tokens=tokens.estimate(clean.text) + tokens.estimate_parts(parts),
+            )
+        )
+
+    def entry(self, draft: Draft) -> Entry:
+        """A draft that is already clean, with all that the log keeps beside it."""
+        log = self.settings.log
+        size = len(draft.text.encode()) + sum(len(repr(part)) for part in draft.parts)
+        if size > log.turn_bytes_max:
+            raise BadInput(
+                f"this turn has {size:,} bytes, and log.turn_bytes_max allows {log.turn_bytes_max:,}; "
+                "send it in parts, or raise the limit"
+            )
+        shown = None
+        if size > log.turn_shown_chars:
+            short = Shown(
+                text=excerpt(draft.text, log.turn_shown_chars),
+                parts=excerpt_within(draft.parts, log.turn_shown_chars),
+            )
+            shown = short if (short.text, list(short.parts)) != (draft.text, list(draft.parts)) else None
+        return Entry(draft=draft, terms=words.terms(draft.text), bytes=size, shown=shown)
+
+    async def context(self, session: Session) -> Context:
+        """What the model is to see of this session now."""
+        tail = await self.store.tail(session.owner, session.id, _TAIL_TURNS_MAX)
+        return assemble(session.id, tail, self.settings.context.context_limit_tokens)
+
+    async def open_session(self, binding: Binding, named: str | None = None) -> Session:
+        """The binding's open session, or a new one; with a name of your own, that session, made if it is missing."""
+        return await self.store.open_session(binding, named)
+
+    async def session(self, session: str, *, owner: Scope) -> Session:
+        """The session of this name."""
+        return await self.store.session(owner, session)
+
+    async def sessions(self, *, owner: Scope, limit: int = 50, before: Session | None = None) -> list[Session]:
+        """Sessions, newest first."""
+        return await self.store.sessions(owner, limit=limit, before=before)
+
+    async def turns(
+        self, session: Session, *, first_seq: int = 1, last_seq: int | None = None, limit: int = 100
+    ) -> list[Turn]:
+        """A run of turns in order; giant ones are cut, `turn` gives them whole."""
+        return await self.store.turns(session.owner, session.id, first_seq=first_seq, last_seq=last_seq, limit=limit)
+
+    async def turn(self, session: Session, seq: int) -> Turn:
+        """One turn, whole."""
+        return await self.store.turn(session.owner, session.id, seq)
+
+    async def search(self, text: str, *, owner: str, limit: int = 10) -> Found:
+        """The turns that fit the words best."""
+        return await hits.by_words(self.store, owner, text, self._results(limit))
+
+    async def grep(self, expression: str, *, owner: str, limit: int = 10, ignore_case: bool = False) -> Found:
+        """The newest turns that a regular expression matches, within the limits of the settings."""
+        pattern = Pattern(expression, ignore_case=ignore_case)
+        chosen = self.settings.search
+        return await hits.by_pattern(
+            self.store,
+            owner,
+            pattern,
+            self._results(limit),
+            rows_max=chosen.rows_max,
+            seconds_max=chosen.seconds_max,
+        )
+
+    async def owners(self) -> list[Owner]:
+        """Whose memories there are."""
+        return await self.store.owners()
+
+    async def join(self, owner: str, to: str) -> Owner:
+        """Make two owners one memory: the first becomes part of the second. No row is rewritten; `part` undoes it."""
+        return await self.store.join(owner, to)
+
+    async def part(self, owner: str) -> Owner:
+        """Undo `join`."""
+        return await self.store.part(owner)
+
+    def _results(self, limit: int) -> int:
+        most = self.settings.search.results_max
+        if not 1 <= limit <= most:
+            raise BadInput(f"a search gives 1 to {most} results (search.results_max); {limit} were asked for")
+        return limit
+
+
+async def _at_once(prepare: Any, *args: Any) -> Any:
+    return prepare(*args)
+
+
+__all__ = ["EVERYONE", "Memory", "open_memory", "open_store", "work_limits"]

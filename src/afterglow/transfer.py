@@ -1,0 +1,174 @@
+"""Export to JSONL, and import of it: one line for each owner, session, turn and piece of work, in that order.
+
+The first line names the format and its version. An import writes a session's turns a batch at a time, each batch whole,
+and goes on from where a broken one stopped; into an empty store it gives an equal state.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import asdict, fields
+from datetime import datetime
+from typing import Any, TypeVar, cast
+
+from afterglow.errors import BadInput
+from afterglow.memory import Memory
+from afterglow.store.log import Entry
+from afterglow.store.transaction import EVERYONE, Scope
+from afterglow.turns import Binding, Draft, Owner, Session, Turn
+from afterglow.work import Due, Work
+
+FORMAT = "afterglow-export"
+VERSION = 1
+_PAGE = 200
+_BATCH_BYTES_MAX = 8 << 20
+
+T = TypeVar("T")
+
+
+async def export_lines(memory: Memory, scope: Scope = EVERYONE) -> AsyncIterator[str]:
+    """The log as lines of JSON. A turn that is written meanwhile may or may not be among them."""
+    yield _line("format", {"name": FORMAT, "version": VERSION})
+    for owner in await memory.store.owners(limit=1_000_000):
+        if scope is EVERYONE or scope == owner.id or scope in owner.joined:
+            yield _line("owner", asdict(owner))
+    before: Session | None = None
+    while page := await memory.store.sessions(scope, limit=_PAGE, before=before):
+        for session in page:
+            yield _line("session", asdict(session))
+            for seq in range(1, session.turns + 1, _PAGE):
+                for turn in await memory.turns(session, first_seq=seq, last_seq=session.turns, limit=_PAGE):
+                    yield _line("turn", asdict(await memory.turn(session, turn.seq) if turn.cut else turn))
+        before = page[-1]
+    for work in await memory.store.work_list(scope, limit=1_000_000):
+        yield _line("work", asdict(work))
+
+
+async def import_lines(memory: Memory, lines: Iterable[str], progress: Callable[[int], None] | None = None) -> int:
+    """Write down what an export holds; the answer is how many turns were new."""
+    imported = 0
+    pending = _Pending(memory)
+    for number, line in enumerate(lines, 1):
+        kind, value = _parsed(line, number)
+        if number == 1:
+            _check_format(kind, value)
+            continue
+        try:
+            match kind:
+                case "owner":
+                    await memory.store.restore_owner(_read(Owner, value))
+                case "session":
+                    imported += await pending.flush()
+                    await pending.begin(_read(Session, value))
+                case "turn":
+                    imported += await pending.add(_read(Turn, value))
+                case "work":
+                    imported += await pending.flush()
+                    await _import_work(memory, _read(Work, value))
+                case _:
+                    raise BadInput(f"kind {kind!r} is not known; this version reads owner, session, turn and work")
+        except (BadInput, TypeError, ValueError, KeyError) as error:
+            raise BadInput(
+                f"line {number}: {error}. What came before it is imported; mend the line and import again"
+            ) from None
+        if progress is not None:
+            progress(number)
+    return imported + await pending.flush()
+
+
+class _Pending:
+    """The turns of one session that are read but not yet written."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._session: Session | None = None
+        self._there = 0
+        self._next_seq = 1
+        self._entries: list[Entry] = []
+        self._bytes = 0
+
+    async def begin(self, session: Session) -> None:
+        self._session = session
+        self._there = await self._memory.store.restore_session(session)
+        self._next_seq = 1
+
+    async def add(self, turn: Turn) -> int:
+        if self._session is None or turn.session != self._session.id:
+            raise BadInput(f"a turn of session {turn.session!r} stands outside its session")
+        if turn.seq != self._next_seq:
+            raise BadInput(f"turn {turn.seq} stands where turn {self._next_seq} of session {turn.session!r} should")
+        self._next_seq += 1
+        if turn.seq <= self._there:
+            await self._check_same(turn)
+            return 0
+        entry = self._memory.entry(_draft(turn))
+        self._entries.append(entry)
+        self._bytes += entry.bytes
+        full = len(self._entries) >= _PAGE or self._bytes >= _BATCH_BYTES_MAX
+        return await self.flush() if full else 0
+
+    async def flush(self) -> int:
+        if not self._entries or self._session is None:
+            return 0
+        entries, self._entries, self._bytes = self._entries, [], 0
+        await self._memory.store.restore_turns(
+            self._session.owner, self._session.id, self._next_seq - len(entries), entries
+        )
+        return len(entries)
+
+    async def _check_same(self, turn: Turn) -> None:
+        assert self._session is not None
+        there = await self._memory.store.turn(self._session.owner, turn.session, turn.seq)
+        if (there.role, there.text) != (turn.role, turn.text):
+            raise BadInput(f"session {turn.session!r} already has another turn {turn.seq}")
+
+
+async def _import_work(memory: Memory, work: Work) -> None:
+    due = Due(kind=work.kind, at=work.ready_at, reason=work.reason, subject=work.subject)
+    await memory.store.mark_due(work.owner, due)
+
+
+def _draft(turn: Turn) -> Draft:
+    shared = {each.name for each in fields(Draft)} & {each.name for each in fields(Turn)}
+    return Draft(**{name: getattr(turn, name) for name in shared})
+
+
+def _check_format(kind: str, value: dict[str, Any]) -> None:
+    if kind != "format" or value.get("name") != FORMAT:
+        raise BadInput("line 1: this is not an export of Afterglow; `afterglow export` writes one")
+    if value.get("version", 0) > VERSION:
+        raise BadInput(f"line 1: this export has version {value['version']}, newer than {VERSION}; upgrade Afterglow")
+
+
+def _line(kind: str, value: dict[str, Any]) -> str:
+    return json.dumps({"kind": kind, **value}, ensure_ascii=False, default=datetime.isoformat, separators=(",", ":"))
+
+
+def _parsed(line: str, number: int) -> tuple[str, dict[str, Any]]:
+    try:
+        value: Any = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise BadInput(f"line {number}: not JSON ({error.msg} at character {error.pos})") from None
+    if not isinstance(value, dict) or not isinstance(cast(Any, value).get("kind"), str):
+        raise BadInput(f"line {number}: not an object with a kind")
+    found = cast(dict[str, Any], value)
+    return found.pop("kind"), found
+
+
+def _read(record: type[T], value: dict[str, Any]) -> T:
+    """A record from its JSON: times, bindings and tuples as they were."""
+    known = {each.name for each in fields(cast(Any, record))}
+    if unknown := sorted(value.keys() - known):
+        raise BadInput(f"unknown field {unknown[0]!r} in a {record.__name__.lower()}")
+    return record(**{name: _restored(name, each) for name, each in value.items()})
+
+
+def _restored(name: str, value: Any) -> Any:
+    if name.endswith("_at") or name == "at":
+        return None if value is None else datetime.fromisoformat(value)
+    if name == "binding":
+        return Binding(**value)
+    if name == "recalled":
+        return tuple((start, end) for start, end in value)
+    return tuple(value) if isinstance(value, list) else value  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
