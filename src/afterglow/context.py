@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from afterglow.guard import strip_invisible
+from afterglow.tokens import estimate, estimate_parts
 from afterglow.turns import Part, Role, Turn, exchanges
 
 HEAD_SHARE = 0.6
@@ -38,10 +39,12 @@ class Context:
 def assemble(session: str, tail: Sequence[Turn], limit_tokens: int) -> Context:
     """The newest whole exchanges that fit; the last one is always there, so that a tool's result keeps its call."""
     kept: list[Turn] = []
+    room = limit_tokens
     for exchange in reversed(exchanges(tail)):
-        tokens = sum(turn.tokens for turn in exchange.turns)
-        if kept and tokens + sum(turn.tokens for turn in kept) > limit_tokens:
+        tokens = sum(_shown_tokens(turn) for turn in exchange.turns)
+        if kept and tokens > room:
             break
+        room -= tokens
         kept = [*exchange.turns, *kept]
     while kept and kept[0].role == "tool":
         kept = kept[1:]
@@ -84,4 +87,8 @@ def excerpt_within(value: Any, chars_max: int) -> Any:
 def _message(turn: Turn, text: str) -> Message:
     if turn.cut:
         text += f"\n[turn {turn.seq} of session {turn.session} is too long to show: read it whole by that number]"
-    return Message(seq=turn.seq, role=turn.role, text=text, parts=turn.parts, tokens=turn.tokens)
+    return Message(seq=turn.seq, role=turn.role, text=text, parts=turn.parts, tokens=_shown_tokens(turn))
+
+
+def _shown_tokens(turn: Turn) -> int:
+    return estimate(turn.text) + estimate_parts(turn.parts) if turn.cut else turn.tokens

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from math import isfinite
 from typing import Any, Literal, get_args
 
 from afterglow.errors import BadInput
@@ -204,6 +205,8 @@ def check_text_within(value: Any, what: str) -> None:
     elif isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
         for inner in value:  # pyright: ignore[reportUnknownVariableType]
             check_text_within(inner, what)
+    elif isinstance(value, float) and not isfinite(value):
+        raise BadInput(f"{what} hold {value}, which is not a number to JSON; turn it into text or null first")
     elif not (value is None or isinstance(value, bool | int | float)):
         raise BadInput(f"{what} hold a {type(value).__name__}, which JSON cannot; turn it into text first")
 

@@ -1,0 +1,50 @@
+# Two commands on a fresh machine with Python 3.11 or later: `make run` and `make test`.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(BIN)/uv pip install --quiet --python $(BIN)/python
+
+.PHONY: run test lint bench docs requirements clean
+
+run: $(VENV)/run.done ## install, and serve on 127.0.0.1
+	$(BIN)/afterglow serve $(ARGS)
+
+test: $(VENV)/dev.done ## install what the tests need, and run them all on SQLite and on PostgreSQL
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/pytest $(ARGS)
+
+bench: $(VENV)/dev.done ## measure, and write benchmarks/results
+	$(UV) -r requirements/bench.txt --require-hashes
+	$(BIN)/python -m benchmarks.store
+	$(BIN)/python -m benchmarks.agents_session
+	$(BIN)/python -m benchmarks.start
+
+docs: $(VENV)/dev.done ## write the generated pages anew
+	$(BIN)/python -m tests.generated
+
+requirements: $(VENV)/uv.done ## pin the newest versions
+	$(BIN)/python requirements/compile.py
+
+clean:
+	rm -rf $(VENV)
+
+$(VENV)/uv.done: requirements/uv.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Afterglow needs Python 3.11 or later; this is %d.%d. Try: make PYTHON=python3.12 run" % sys.version_info[:2])'
+	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
+	@touch $@
+
+$(VENV)/run.done: $(VENV)/uv.done requirements/run.txt pyproject.toml
+	@echo "Installing Afterglow into $(VENV) …"
+	@$(UV) -r requirements/run.txt --require-hashes
+	@$(UV) --no-build-isolation --no-deps --editable .
+	@touch $@
+
+$(VENV)/dev.done: $(VENV)/uv.done requirements/dev.txt pyproject.toml
+	@echo "Installing what the tests need into $(VENV) …"
+	@$(UV) -r requirements/dev.txt --require-hashes
+	@$(UV) --no-build-isolation --no-deps --editable .
+	@touch $@

@@ -1,0 +1,26 @@
+"""Pin the newest versions of everything, with hashes, for all supported Pythons and systems: `make requirements`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+FILES = {
+    "run.txt": ["--extra", "postgres", "--group", "build"],
+    "dev.txt": ["--extra", "postgres", "--group", "build", "--group", "dev"],
+    "bench.txt": ["--extra", "postgres", "--group", "bench"],
+}
+UV = [str(Path(sys.executable).parent / "uv"), "pip", "compile", "--quiet", "--upgrade", "--universal"]
+UV += ["--python-version", "3.11", "--generate-hashes", "--no-header", "--no-annotate"]
+
+
+def main() -> None:
+    for name, options in FILES.items():
+        target = str(ROOT / "requirements" / name)
+        subprocess.run([*UV, *options, "pyproject.toml", "-o", target], cwd=ROOT, check=True)
+    subprocess.run([*UV, "-", "-o", str(ROOT / "requirements" / "uv.txt")], cwd=ROOT, input=b"uv\n", check=True)
+
+
+main()
