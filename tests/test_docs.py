@@ -1,0 +1,64 @@
+"""The documentation says what is."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.generated import ROOT, pages, proofs, requirements
+
+PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize(("path", "make"), pages().items(), ids=lambda value: getattr(value, "name", ""))
+def test_generated_pages_are_up_to_date(path: Path, make: Callable[[], str]) -> None:
+    assert path.read_text() == make(), f"{path.name} is out of date; run: make docs"
+
+
+def test_tests_name_only_requirements_that_exist() -> None:
+    unknown = proofs().keys() - requirements().keys()
+    assert not unknown, f"no such requirements: {unknown}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+@pytest.mark.spec("DOOR-1")
+def test_the_readmes_ten_lines_work_as_they_stand(tmp_path: Path) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert len(code.strip().splitlines()) <= 12
+    ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stdout) == (0, "I moved the design review to 3 March.\n"), ran.stderr
+    assert (tmp_path / "notes" / "afterglow.db").exists()
+
+
+def test_the_readmes_commands_exist() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    used = set(re.findall(r"make ([a-z]+)", (ROOT / "README.md").read_text()))
+    assert used <= targets
+    environment = {**os.environ, "COLUMNS": "200"}
+    for command in set(re.findall(r"bin/afterglow(?: --data-dir \S+)? ([a-z]+)", (ROOT / "README.md").read_text())):
+        ran = subprocess.run(
+            [str(Path(sys.executable).parent / "afterglow"), command, "--help"], capture_output=True, env=environment
+        )
+        assert ran.returncode == 0, command
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pages_name_only_modules_that_exist(page: Path) -> None:
+    source = ROOT / "src" / "afterglow"
+    if page.name in ("spec.md",):
+        return
+    for name in re.findall(r"`((?:store|search|web|cli)/[a-z_]+\.py|[a-z_]+\.py)`", page.read_text()):
+        found = list(source.rglob(name)) or list((ROOT / "tests").rglob(name)) or list(ROOT.glob(f"*/{name}"))
+        assert found, f"{page.name} speaks of {name}"
