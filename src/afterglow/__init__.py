@@ -1,26 +1,33 @@
-"""Afterglow keeps what matters of every conversation between people and their agents."""
+"""Afterglow keeps what matters of every conversation between people and their agents.
 
-from afterglow.clock import Clock, FixedClock, SystemClock
-from afterglow.context import Context, Message
-from afterglow.errors import (
-    AfterglowError,
-    BadInput,
-    BadSettings,
-    ClaimLost,
-    MissingPackage,
-    NotAllowed,
-    NotFound,
-    StoreError,
-    StoreFull,
-    StoreUnavailable,
-    StoreUnusable,
-)
-from afterglow.memory import Memory
-from afterglow.memory import open_memory as open
-from afterglow.search.hits import Found, Hit
-from afterglow.settings import Settings
-from afterglow.store.transaction import EVERYONE
-from afterglow.turns import Binding, Exchange, Owner, Session, Span, Turn
+The public names are loaded when they are first used, so that importing the package costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from afterglow.clock import Clock, FixedClock, SystemClock
+    from afterglow.context import Context, Message
+    from afterglow.errors import (
+        AfterglowError,
+        BadInput,
+        BadSettings,
+        ClaimLost,
+        MissingPackage,
+        NotAllowed,
+        NotFound,
+        StoreError,
+        StoreFull,
+        StoreUnavailable,
+        StoreUnusable,
+    )
+    from afterglow.memory import Memory
+    from afterglow.memory import open_memory as open
+    from afterglow.search.hits import Found, Hit
+    from afterglow.settings import Settings
+    from afterglow.store.transaction import EVERYONE
+    from afterglow.turns import Binding, Exchange, Owner, Session, Span, Turn
 
 __version__ = "0.1.0"
 
@@ -54,3 +61,22 @@ __all__ = [
     "Turn",
     "open",
 ]
+
+_ELSEWHERE = {
+    "EVERYONE": "store.transaction",
+    "Found": "search.hits",
+    "Hit": "search.hits",
+    "Memory": "memory",
+    "Settings": "settings",
+    "open": "memory",
+    **dict.fromkeys(("Clock", "FixedClock", "SystemClock"), "clock"),
+    **dict.fromkeys(("Context", "Message"), "context"),
+    **dict.fromkeys(("Binding", "Exchange", "Owner", "Session", "Span", "Turn"), "turns"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'afterglow' has no attribute {name!r}")
+    module = import_module(f"afterglow.{_ELSEWHERE.get(name, 'errors')}")
+    return getattr(module, "open_memory" if name == "open" else name)
