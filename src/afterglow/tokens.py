@@ -185,7 +185,7 @@ def _weigh_word(word: str, *, spaced: bool) -> float:
     if hard == 0:
         weight = 1 + 0.02 * max(0, chars - 6)
     elif hard == 1:
-        weight = 1.55
+        weight = 1.1 if spaced and chars <= 3 else 1.55
     elif hard == 2:
         weight = 1.4 + 0.2 * (chars - 2)
     else:

@@ -31,12 +31,12 @@ TERM_CHARS_MAX = 40
 QUERY_TERMS_MAX = 32
 SNIPPET_CHARS = 160
 
-K1: Mapping[Group, float] = {"user": 0.9, "others": 0.5}
+K1: Mapping[Group, float] = {"user": 0.9, "others": 0.2}
 """How much a repeated word adds: little where everything is said three times."""
 B = 0.4
 """How much the length of a turn counts against it."""
-WORTH: Mapping[Group, float] = {"user": 1.0, "others": 0.6}
-"""One mention in a user's turn of usual length outweighs any number of them in an answer: (1 + 0.5) * 0.6 < 1."""
+WORTH: Mapping[Group, float] = {"user": 1.0, "others": 0.8}
+"""One mention in a user's turn of usual length outweighs any number of them in an answer: (1 + 0.2) * 0.8 < 1."""
 WEIGHTS = (0.25, 0.4, 0.35)
 """Of the turn, the pair and the session. Found by `benchmarks/search_locomo.py`."""
 _SMOOTHING_TURNS = 50
@@ -202,7 +202,8 @@ def rank(
     """
     turns = {(turn.session, turn.seq): turn for turn in candidates}
     wanted = list(dict.fromkeys(query))
-    mentions = _mentions(wanted, turns, stats)
+    counts = {place: _counted(frozenset(wanted), turn.terms) for place, turn in turns.items()}
+    mentions = {place: _worth(turns[place], count, stats) for place, count in counts.items()}
     found = [
         (session, seq) for session, seq in sorted(turns) if mentions[session, seq] or mentions.get((session, seq - 1))
     ]
@@ -211,10 +212,10 @@ def rank(
     }
 
     def score(place: _Place, *others: _Place) -> float:
-        held = [mentions[one] for one in (place, *others) if one in mentions]
+        held = [mentions[one] for one in (place, *others) if mentions.get(one)]
         return _score_turns(wanted, group_of(turns[place].role), held, rarity)
 
-    sessions = _score_sessions(wanted, turns, stats)
+    sessions = _score_sessions(wanted, counts, stats)
     parts = zip(
         _scaled([score(place) for place in found]),
         _scaled([score((session, seq), (session, seq - 1)) for session, seq in found]),
@@ -232,14 +233,15 @@ def _scored(place: _Place, parts: tuple[float, float, float], weights: tuple[flo
     return Scored(session=place[0], seq=place[1], score=score, by_turn=by_turn, by_pair=by_pair, by_session=by_session)
 
 
-def _mentions(wanted: list[str], turns: Mapping[_Place, Indexed], stats: Stats) -> dict[_Place, dict[str, float]]:
-    """For each turn the terms it mentions and what its mentions are worth, by its length beside its group's."""
-    mentions: dict[_Place, dict[str, float]] = {}
-    for place, turn in turns.items():
-        group = group_of(turn.role)
-        worth = _shortness(len(turn.terms), stats.terms.get(group, 0), stats.turns.get(group, 0))
-        mentions[place] = {term: count * worth for term, count in _counted(wanted, turn.terms).items()}
-    return mentions
+def _counted(wanted: frozenset[str], terms_of_turn: tuple[str, ...]) -> Counter[str]:
+    return Counter([term for term in terms_of_turn if term in wanted])
+
+
+def _worth(turn: Indexed, count: Counter[str], stats: Stats) -> dict[str, float]:
+    """What the mentions in a turn are worth, by its length beside the usual one of its group."""
+    group = group_of(turn.role)
+    worth = _shortness(len(turn.terms), stats.terms.get(group, 0), stats.turns.get(group, 0))
+    return {term: number * worth for term, number in count.items()}
 
 
 def _score_turns(
@@ -248,27 +250,26 @@ def _score_turns(
     """BM25 of turns that count as one of the group. Sums run in the order of the query, so that they are repeatable."""
     score = 0.0
     for term in wanted:
-        weight = sum(mentions.get(term, 0.0) for mentions in held)
-        score += rarity[group, term] * _saturated(weight, K1[group])
+        weight = 0.0
+        for mentions in held:
+            weight += mentions.get(term, 0.0)
+        if weight:
+            score += rarity[group, term] * _saturated(weight, K1[group])
     return score * WORTH[group]
 
 
-def _score_sessions(wanted: list[str], turns: Mapping[_Place, Indexed], stats: Stats) -> dict[str, float]:
-    """BM25 of whole sessions, as far as the candidates show them."""
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for turn in turns.values():
-        counts[turn.session].update(_counted(wanted, turn.terms))
-    rarity = {term: _inverse(sum(term in count for count in counts.values()), stats.sessions) for term in wanted}
+def _score_sessions(wanted: list[str], counts: Mapping[_Place, Counter[str]], stats: Stats) -> dict[str, float]:
+    """BM25 of whole sessions, as far as the candidates show them. A turn counts once, however often it says a word."""
+    sessions: dict[str, Counter[str]] = defaultdict(Counter)
+    for (session, _), count in counts.items():
+        sessions[session].update(count.keys())
+    rarity = {term: _inverse(sum(term in count for count in sessions.values()), stats.sessions) for term in wanted}
     terms_of_all = sum(stats.terms.get(group, 0) for group in GROUPS)
     scores: dict[str, float] = {}
-    for session, count in counts.items():
+    for session, count in sessions.items():
         worth = _shortness(stats.session_terms.get(session, 0), terms_of_all, stats.sessions)
         scores[session] = sum(rarity[term] * _saturated(count[term] * worth, K1["user"]) for term in wanted)
     return scores
-
-
-def _counted(wanted: list[str], terms_of_turn: tuple[str, ...]) -> Counter[str]:
-    return Counter(term for term in terms_of_turn if term in wanted)
 
 
 def _rarity(group: Group, term: str, stats: Stats) -> float:
