@@ -53,7 +53,7 @@ class Guarded:
         found = list(ranges)
         for edits in self.passes:
             found = _moved(found, edits)
-        return found
+        return [(start, end) for start, end in found if start < end]
 
 
 def redact(text: str, *, secrets: bool = True, private: bool = True) -> Guarded:
@@ -110,7 +110,7 @@ _MARKS = frozenset("!@#$%^&*?+=~|")
 
 # Placeholders, references, addresses, dates, paths.
 _HOLLOW = re.compile(
-    r"your|example|change.?me|placeholder|redacted|replace|insert|dummy|x{4}|\*{3}|\.{3}|…|://|\$\{|\{\{|%\(|^<|\s"
+    r"(?<![a-z0-9])your|example|change.?me|placeholder|redacted|replace|insert|dummy|x{5}|\*{3}|\.{3}|…|://|\$\{|\{\{|%\(|^<|\s"
     r"|^![a-z]+$|^[{$%@:#][\w.]*[})%]?s?$|^[\w.+-]+@[\w-]+(?:\.[\w-]+){0,4}\.[a-z]{2,}$|^\d{4}-\d\d-\d\d"
     r"|^(?:~|\.{1,2}|[a-z]:)?(?:[/\\][\w.-]{1,24}){2,}$"
     r"|^(?:passw(?:or)?d|pass|pwd|pw|secret|string|required|none|null|true|false|x+|\*+|%s)$",
@@ -246,7 +246,7 @@ _PATTERNS: tuple[tuple[str, str, str, Callable[[str], bool]], ...] = (
     ("Azure client secret", "Q~", r"(?<![\w.~-])[\w.~-]{3}\dQ~[\w.~-]{31,34}(?![\w~-])", _is_random),
     ("Mailchimp key", "-us", r"(?<![0-9a-zA-Z])[0-9a-f]{32}-us\d{1,2}(?!\w)", _is_random),
     ("signature in URL", "sig=", r"sig=(?<=[?&;]sig=)([\w%+/=-]{40,})", _is_random),
-    ("password", ":5432:", r":5432:[\w*-]{1,64}:[\w*.@-]{1,64}:(\S{4,200})", lambda v: _is_word(v)),
+    ("password", ":5432:", r":5432:[\w*-]{1,64}:[\w*.@-]{1,64}:(\S{4,200})", _is_word),
     ("password in URL", "://", r"""://[^\s/:@"'<>\\]{0,100}:([^\s/"'<>\\]{1,300})@""", lambda v: not _HOLLOW.search(v)),
 )
 
@@ -262,12 +262,12 @@ _SAYINGS: tuple[tuple[str, str, str, Callable[[str], bool]], ...] = (
     ),
     ("bearer token", "bearer", r"""bearer\s{1,2}["'`]?([\w.~+/=-]{16,})""", _is_token),
     ("TOTP seed", "totp(", r"""totp\(["']([a-z2-7]{16,})""", _is_solid),
-    ("TOTP seed", "otpauth:", r"""otpauth://[^\s"'<>]{0,300}?[?&]secret=([a-z2-7]{16,})""", _is_solid),
+    ("TOTP seed", "otpauth:", r"""otpauth://\w{4}/[^\s"'<>/]{0,300}?[?&]secret=([a-z2-7]{16,})""", _is_solid),
     ("password", " -u", r""" -u ?["']?[\w.@+-]{1,80}:([^\s"'`]{4,200})""", _is_password),
     ("TOTP seed", "key:", r"key: ((?:[a-z2-7]{4}[ -]){3,15}[a-z2-7]{4})(?!\w)", lambda v: any(c.isdigit() for c in v)),
-    ("password", "wifi:", r"wifi:[^\n]{0,80}?;p:([^;\n]{4,64});", bool),
+    ("password", "wifi:", r"wifi:(?:[tsh]:[^;\n]{0,64};){0,3}p:([^;\n]{4,64})", bool),
     ("password", "-securestring", r"""-securestring (?:-string )?["']([^"'\n]{4,200})""", _is_word),
-    ("password", "mysql", r"""mysql(?:dump|admin)?\s(?:[^\n|;]{0,120}?\s)?-p["']?([^\s"'`]{4,200})""", _is_password),
+    ("password", " -p", r"""mysql(?:dump|admin)?\s(?:[^\n|;]{0,60}?\s)?-p["']?([^\s"'`]{4,200})""", _is_password),
     ("password", "login:", r"login: [\w.@+-]{2,60} ?[/,|] ?([^\s/]{6,200})", _is_strong),
     ("password", "sshpass", r"""sshpass -p ?["']?([^\s"'`]{4,200})""", _is_password),
 )
@@ -303,13 +303,13 @@ _AFTER_NAME = r"""
     (?:
         (?P<quote>\\?["'`\]]{0,3}) [ \t]{0,3}
         (?: (?:: \s? [a-z][\w\[\]. |]{0,30}?)? (?P<equals>=>|:=|={1,3}) [ \t]{0,4}
-          | [::] \s{0,4}
+          | [:\uff1a] \s{0,4}
           | ,? \s{1,12} ["']? value ["']? \s? [:=] \s{0,2} )           # name: DB_PASSWORD, value: …
       | ["'] , \s{0,2} (?=["'])                                        # header("X-Api-Key", "…")
       | > | [ ]? \( (?=["']|[^\s()]{12})                               # <password>…, setPassword("…"), the token (…)
       | (?P<says>
             (?:\s(?:for|of|to|from|on|in|at|do|dla|für|zum|zur|vom|de|del|du|para|pour|от|к)\s[^\n.:;=?!,<>(){}\[\]"'`]{1,40}?)?
-            (?: \s? [::] \s{1,4}
+            (?: \s? [:\uff1a] \s{1,4}
               | \s (?:is|was|are|has[ ]been|to|ist|lautet|est|es|é|это)
                 (?:\s(?:now|still|just|set[ ]to|changed[ ]to|reset[ ]to))? :? \s{1,2}
               | \s? [是为は—–] \s? ) )
@@ -343,19 +343,22 @@ def _beginning(literal: str) -> str:
 
 
 _SHAPE_RULES = tuple(
-    _rule(kind, begin, _beginning(begin) + rest, _is_random) for kind, all, rest in _SHAPES for begin in all.split()
+    _rule(kind, begin, _beginning(begin) + rest, _is_random)
+    for kind, begins, rest in _SHAPES
+    for begin in begins.split()
 )
 _PATTERN_RULES = tuple(_rule(*row) for row in _PATTERNS)
 _SAYING_RULES = tuple(_rule(*row) for row in _SAYINGS)
 _COOKIE_RULES = tuple(_rule("cookie", *row) for row in _COOKIES)
 _NAME_RULES = tuple(_rule(kind, literal, f"(?x:(?P<name>{name}){_AFTER_NAME})") for kind, literal, name in _NAMES)
 
+_ANNOUNCING = frozenset(rule.literal for rule in (*_SAYING_RULES, *_COOKIE_RULES, *_NAME_RULES))
 _LONG = re.compile(r"[\w.$+/=-]{16,}", re.ASCII)
 _Span = tuple[int, int, str]
 
 
 def _secrets(text: str) -> tuple[Edit, ...]:
-    """The secrets in a text, in order. Where two overlap, the one with the stronger sign is kept."""
+    """The secrets in a text, in order. Where signs overlap, all that they cover is one secret, named by the strongest."""
     lowered = text.replace("İ", "i").lower()  # "İ" alone would grow, and positions must stay
     long = " ".join(_LONG.findall(text))  # little of most texts, and each literal is looked for in it
     signs = (
@@ -365,12 +368,13 @@ def _secrets(text: str) -> tuple[Edit, ...]:
         _cookies(lowered, text),
         _named(lowered, text),
     )
+    found = sorted((start, rank, end, kind) for rank, sign in enumerate(signs) for start, end, kind in sign)
     kept: list[tuple[int, int, int, str]] = []
-    for span in sorted((start, rank, end, kind) for rank, sign in enumerate(signs) for start, end, kind in sign):
-        if not kept or kept[-1][2] <= span[0]:
-            kept.append(span)
-        elif span[1] < kept[-1][1]:
-            kept[-1] = span
+    for start, rank, end, kind in found:
+        if kept and start < kept[-1][2]:
+            start, last_rank, last_end, last_kind = kept.pop()
+            (rank, kind), end = min((rank, kind), (last_rank, last_kind)), max(end, last_end)
+        kept.append((start, rank, end, kind))
     return tuple(Edit(start, end, kind, f"[redacted: {kind}]") for start, _, end, kind in kept)
 
 
@@ -404,6 +408,8 @@ def _value(kind: str, match: re.Match[str], lowered: str, text: str) -> tuple[in
     assert match.lastgroup is not None
     start, end = match.span(match.lastgroup)
     value = text[start:end]
+    if kind != "password" and not _DIGIT.search(value) and value == lowered[start:end]:
+        return None  # small letters only: most of what follows a `token` in prose, told cheaply
     bare, said, quoted_name = match.lastgroup == "bare", match["says"] is not None, bool(match["quote"])
     spaced = text[start - 1].isspace()
     constant = match["equals"] == "=" and not spaced and text[slice(*match.span("name"))].isupper()
@@ -415,7 +421,8 @@ def _value(kind: str, match: re.Match[str], lowered: str, text: str) -> tuple[in
     if bare:
         value = value.rstrip(".,;:?)]}")
     if match["space"] and not _FLAG.search(lowered[max(0, match.start() - 40) : match.start()]):
-        agreed = _is_strong(value) if kind == "password" else kind != "secret" and len(value) >= 20 and _is_token(value)
+        strong = _is_strong(value) if kind == "password" else len(value) >= 20 and _is_token(value)
+        agreed = strong and bare and kind != "secret"
     elif kind == "password":
         agreed = _is_password(value) or ((constant or (quoted_name and not bare)) and _is_word(value))
     else:
@@ -423,7 +430,8 @@ def _value(kind: str, match: re.Match[str], lowered: str, text: str) -> tuple[in
     if not agreed:
         return None
     end = start + len(value)
-    return start, _RUN.match(text, end).end() if len(value) >= 200 else end  # pyright: ignore
+    rest = _RUN.match(text, end) if len(value) >= 200 else None  # the patterns look no further than that
+    return start, rest.end() if rest else end
 
 
 # --- Taking out -----------------------------------------------------------------------------------------------------
@@ -467,11 +475,10 @@ def _moved(ranges: Iterable[tuple[int, int]], edits: Sequence[Edit]) -> list[tup
             return edits[before].start + shifts[before] + (len(edits[before].put) if at_end else 0)
         return position + shifts[before]
 
-    placed = ((place(start, False), place(end, True)) for start, end in ranges)
-    return [(start, end) for start, end in placed if start < end]
+    return [(place(start, False), place(end, True)) for start, end in ranges]
 
 
-def _redacted(value: Any, key: str, switches: dict[str, bool], removed: Counter[str], depth: int) -> Any:
+def _redacted(value: Any, key: str, switches: Mapping[str, bool], removed: Counter[str], depth: int) -> Any:
     if depth > DEPTH_MAX:
         raise BadInput(f"the parts are nested more than {DEPTH_MAX} deep; flatten them and send them again")
     if isinstance(value, str):
@@ -484,26 +491,32 @@ def _redacted(value: Any, key: str, switches: dict[str, bool], removed: Counter[
 
 
 def _redacted_mapping(
-    value: Mapping[str, Any], switches: dict[str, bool], removed: Counter[str], depth: int
+    value: Mapping[str, Any], switches: Mapping[str, bool], removed: Counter[str], depth: int
 ) -> dict[str, Any]:
     name = value.get("name", value.get("key"))  # {"name": "DB_PASSWORD", "value": "…"}
     clean: dict[str, Any] = {}
     for key, inner in value.items():
-        says = name if key == "value" and isinstance(name, str) else key
         shown = _redacted_text(key, "", switches, removed)
         while shown in clean:
             shown += "′"
+        says = redact(name).text if key == "value" and isinstance(name, str) else shown
         clean[shown] = _redacted(inner, says, switches, removed, depth + 1)
     return clean
 
 
-def _redacted_text(text: str, key: str, switches: dict[str, bool], removed: Counter[str]) -> str:
-    """The text redacted as if it stood after its key, as `"key": "text"` does in JSON."""
-    quote = next((mark for mark in "\"'`" if mark not in text), "")
-    before = f'"{key}": {quote}' if key else ""
-    guarded = redact(before + text + (quote if key else ""), **switches)
+def _redacted_text(text: str, key: str, switches: Mapping[str, bool], removed: Counter[str]) -> str:
+    """The text redacted by itself, and then as it stands after its key: `"key": "text"`."""
+    guarded = redact(text, **switches)
     removed.update(guarded.removed)
-    return guarded.text[len(before) : len(guarded.text) - (len(quote) if key else 0)] if guarded.passes else text
+    announces = any(word in key.lower() for word in _ANNOUNCING)
+    if not (announces and switches["secrets"]):
+        return guarded.text
+    quote = next((mark for mark in "\"'`" if mark not in guarded.text), "")
+    before = f'"{key}": {quote}'
+    line = redact(before + guarded.text + quote, private=False)
+    removed.update(line.removed)
+    places = line.moved([(len(before), len(before) + len(guarded.text))])
+    return line.text[slice(*places[0])] if line.passes and places else guarded.text
 
 
 # --- What a person would not see ------------------------------------------------------------------------------------
