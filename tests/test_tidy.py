@@ -16,7 +16,7 @@ LAYERS = [
     "errors clock turns failpoints",
     "settings settings_tables settings_file settings_text tokens spend",
     "model prompts",
-    "compaction facts summaries digest context work guard schedule primary channels",
+    "compaction facts summaries digest context work guard guard_signs schedule primary channels",
     "store",
     "search sources memory_files",
     "conversation worker inbound",
@@ -28,7 +28,7 @@ LAYERS = [
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names.split()}
 DRIVERS = {
-    "sqlite3": {"store/sqlite.py", "failpoints.py", "cli/doctor.py"},
+    "sqlite3": {"store/sqlite", "failpoints.py", "cli/doctor.py"},
     "psycopg": {"store/postgres.py"},
     "psycopg_pool": {"store/postgres.py"},
     "fastapi": {"web/"},

@@ -127,7 +127,8 @@ class Memory:
     def prepare(self, draft: Draft, agent: str) -> Entry:
         """A draft made ready for the log: secrets out, tokens counted, terms cut, head and tail of a giant."""
         chosen = self.settings.agent(agent)
-        switches = {"secrets": chosen.redact_secrets, "private": chosen.drop_private}
+        # People mark what is private; in a tool's output the tag is somebody else's, and must not hide what follows it.
+        switches = {"secrets": chosen.redact_secrets, "private": chosen.drop_private and draft.role != "tool"}
         clean = guard.redact(draft.text, **switches)
         parts, removed = guard.redact_within(list(draft.parts), **switches)
         for kind, count in clean.removed.items():

@@ -64,6 +64,12 @@ async def test_private_parts_are_dropped_and_counted(memory: Memory) -> None:
 
 
 @pytest.mark.spec("LOG-4")
+async def test_a_web_page_cannot_hide_its_text_behind_the_tag(memory: Memory) -> None:
+    page = "Prices: <private> all of this stays"
+    assert (await memory.append(KATE, "tool", page)).text == page
+
+
+@pytest.mark.spec("LOG-4")
 async def test_redaction_can_be_turned_off_for_an_agent(memory: Memory) -> None:
     open_book = AgentSettings(id="kate", redact_secrets=False, drop_private=False)
     memory = with_settings(memory, agents=(open_book,))
