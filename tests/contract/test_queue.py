@@ -23,7 +23,9 @@ def due(subject: str = "s1", *, in_seconds: float = 0, kind: Kind = "context", *
     return Due(kind=kind, at=NOON + timedelta(seconds=in_seconds), reason="interval", subject=subject, **more)
 
 
-async def take(store: Store, limit: int = 10, kinds: tuple[Kind, ...] = ("context",), holder: str = "w1") -> list[Claim]:
+async def take(
+    store: Store, limit: int = 10, kinds: tuple[Kind, ...] = ("context",), holder: str = "w1"
+) -> list[Claim]:
     return await store.claim(kinds, limit=limit, holder=holder, limits=LIMITS)
 
 
@@ -32,7 +34,13 @@ async def test_work_is_claimed_when_it_is_due_and_not_before(store: Store, clock
     assert await take(store) == []
     clock.move(30)
     (claim,) = await take(store)
-    assert (claim.owner, claim.kind, claim.subject, claim.attempt, claim.reason) == ("o", "context", "s1", 1, "interval")
+    assert (claim.owner, claim.kind, claim.subject, claim.attempt, claim.reason) == (
+        "o",
+        "context",
+        "s1",
+        1,
+        "interval",
+    )
 
 
 async def test_asking_again_is_one_piece_of_work(store: Store) -> None:
@@ -68,7 +76,11 @@ async def test_claimed_work_is_nobody_elses_until_the_lease_ends(store: Store, c
     clock.move(1)
     (second,) = await take(store, holder="w2")
     assert second.attempt == 2
-    for late in (store.finish(first), store.renew(first, LIMITS), store.give_back(first, "x", wait_seconds=1, park=False)):
+    for late in (
+        store.finish(first),
+        store.renew(first, LIMITS),
+        store.give_back(first, "x", wait_seconds=1, park=False),
+    ):
         with pytest.raises(ClaimLost):
             await late
     await store.finish(second)

@@ -7,7 +7,7 @@ the turn, keeps the counters, and marks work due. It looks at a fixed number of 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,28 +114,37 @@ def _at_us(entry: Entry) -> int:
 
 
 def _add_turn(tx: Tx, session_row: Row, entry: Entry, reopen: bool = True) -> Turn:
-    draft, seq, at_us = entry.draft, session_row["turns"] + 1, _at_us(entry)
-    where = {"owner": session_row["owner"], "session": session_row["id"], "seq": seq}
-    row = tx.one(
-        """INSERT INTO turns (owner, session, seq, role, text, parts, at, tokens, trust, origin, recalled, channel, model,
-                              usage, key, removed, bytes, cut)
+    """Write the turn down, and give it back as it will be listed: made from the draft, since reading costs."""
+    draft, at_us = entry.draft, _at_us(entry)
+    where: dict[str, Any] = {
+        "owner": session_row["owner"],
+        "session": session_row["id"],
+        "seq": session_row["turns"] + 1,
+    }
+    said: dict[str, Any] = {
+        "role": draft.role,
+        "text": (entry.shown or draft).text,
+        "tokens": draft.tokens or 0,
+        "trust": draft.trust,
+        "origin": draft.origin,
+        "channel": draft.channel,
+        "model": draft.model,
+        "key": draft.key,
+        "bytes": entry.bytes,
+    }
+    parts = (entry.shown or draft).parts
+    tx.run(
+        """INSERT INTO turns (owner, session, seq, role, text, parts, at, tokens, trust, origin, recalled, channel,
+                              model, usage, key, removed, bytes, cut)
            VALUES (:owner, :session, :seq, :role, :text, :parts, :at, :tokens, :trust, :origin, :recalled, :channel,
-                   :model, :usage, :key, :removed, :bytes, :cut) RETURNING *""",
+                   :model, :usage, :key, :removed, :bytes, :cut)""",
         **where,
-        role=draft.role,
-        text=(entry.shown or draft).text,
-        parts=_json(list((entry.shown or draft).parts)),
+        **said,
+        parts=_list_json(parts),
         at=at_us,
-        tokens=draft.tokens or 0,
-        trust=draft.trust,
-        origin=draft.origin,
-        recalled=_json(draft.recalled),
-        channel=draft.channel,
-        model=draft.model,
-        usage=None if draft.usage is None else _json(draft.usage),
-        key=draft.key,
-        removed=_json(draft.removed),
-        bytes=entry.bytes,
+        recalled=_list_json(draft.recalled),
+        usage=None if draft.usage is None else _encode(dict(draft.usage)),
+        removed=_encode(dict(draft.removed)) if draft.removed else "{}",
         cut=int(entry.shown is not None),
     )
     if entry.shown is not None:
@@ -143,11 +152,20 @@ def _add_turn(tx: Tx, session_row: Row, entry: Entry, reopen: bool = True) -> Tu
             "INSERT INTO whole_turns (owner, session, seq, text, parts) VALUES (:owner, :session, :seq, :text, :parts)",
             **where,
             text=draft.text,
-            parts=_json(list(draft.parts)),
+            parts=_list_json(draft.parts),
         )
     index_turn(tx, **where, role=draft.role, at_us=at_us, terms=entry.terms)
     _count(tx, session_row, entry, at_us, reopen)
-    return _turn(row)
+    return Turn(
+        **where,
+        **said,
+        at=from_us(at_us),
+        parts=tuple(parts),
+        recalled=tuple(draft.recalled),
+        usage=draft.usage,
+        removed=draft.removed,
+        cut=entry.shown is not None,
+    )
 
 
 def _count(tx: Tx, session_row: Row, entry: Entry, at_us: int, reopen: bool) -> None:
@@ -191,7 +209,9 @@ def _whole(tx: Tx, row: Row) -> Turn:
 
 
 def _turn(row: Row, **instead: Any) -> Turn:
-    usage: Mapping[str, int] | None = None if row["usage"] is None else json.loads(row["usage"])
+    parts: str = instead.get("parts", row["parts"])
+    recalled: str = row["recalled"]
+    usage: str | None = row["usage"]
     return Turn(
         owner=row["owner"],
         session=row["session"],
@@ -202,20 +222,23 @@ def _turn(row: Row, **instead: Any) -> Turn:
         tokens=row["tokens"],
         trust=row["trust"],
         origin=row["origin"],
-        parts=tuple(json.loads(instead.get("parts", row["parts"]))),
-        recalled=tuple((start, end) for start, end in json.loads(row["recalled"])),
+        parts=() if parts == "[]" else tuple(json.loads(parts)),
+        recalled=() if recalled == "[]" else tuple((start, end) for start, end in json.loads(recalled)),
         channel=row["channel"],
         model=row["model"],
-        usage=usage,
+        usage=None if usage is None else json.loads(usage),
         key=row["key"],
-        removed=json.loads(row["removed"]),
+        removed={} if row["removed"] == "{}" else json.loads(row["removed"]),
         bytes=row["bytes"],
         cut=instead.get("cut", bool(row["cut"])),
     )
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def _list_json(values: Sequence[Any]) -> str:
+    return _encode(list(values)) if values else "[]"
 
 
 def _session_for(tx: Tx, to: Binding | str) -> Row | None:

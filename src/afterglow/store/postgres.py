@@ -9,7 +9,9 @@ commit that was not answered took place.
 from __future__ import annotations
 
 import asyncio
-import re
+import logging
+import os
+import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -21,33 +23,42 @@ from afterglow.clock import Clock, to_us
 from afterglow.errors import MissingPackage, StoreError, StoreFull, StoreUnavailable, StoreUnusable
 from afterglow.store import migrations
 from afterglow.store.contract import Store
-from afterglow.store.transaction import EVERYONE, POSTGRES, Everyone, Row, Scope, Tx
+from afterglow.store.transaction import EVERYONE, POSTGRES, Everyone, Row, Scope, Tx, check_scope
+from afterglow.store.waiting import Waiters
 
 try:
     import psycopg
     from psycopg import errors as pg
     from psycopg import sql as compose
+    from psycopg.conninfo import conninfo_to_dict
     from psycopg.rows import DictRow, dict_row
-    from psycopg_pool import ConnectionPool, PoolTimeout
+    from psycopg_pool import ConnectionPool
 except ImportError:
     raise MissingPackage(
         "PostgreSQL needs the package psycopg; install it with: pip install 'afterglow[postgres]'"
     ) from None
 
+_log = logging.getLogger(__name__)
 T = TypeVar("T")
 Connection = psycopg.Connection[DictRow]
 
 _MIGRATION_LOCK = 0x61667467
 _REPEATS_MAX = 5
 _CHANNEL = "afterglow_work"
+_LISTEN_SECONDS = 0.2
+_LISTEN_AGAIN_SECONDS = 1.0
+_REFUSED = ("authentication failed", "does not exist", "no pg_hba.conf entry", "no password supplied")
+"""How a server's answer reads when it will be the same the next time; such errors have no code of their own."""
+_ROLES = ("afterglow_owner", "afterglow_worker")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PostgresLimits:
-    """How many connections, and how long one is waited for."""
+    """How many connections, how long one is waited for, and how long a row that somebody else has locked."""
 
     pool_max: int = 10
     pool_timeout_seconds: float = 10
+    lock_timeout_seconds: float = 30
 
 
 class _PostgresTx(Tx):
@@ -61,6 +72,9 @@ class _PostgresTx(Tx):
         cursor = self._connection.execute(cast(Any, sql), values)
         return cast(list[Row], cursor.fetchall()) if cursor.description else []
 
+    def index_terms_from(self, row_id: int) -> None:
+        """The database does it by itself: the lexemes are a generated column."""
+
     def wake_workers(self) -> None:
         self._connection.execute(f"NOTIFY {_CHANNEL}")
 
@@ -72,6 +86,13 @@ class PostgresStore(Store):
         super().__init__(clock)
         self._address = address
         self._limits = limits
+        self._process = os.getpid()
+        self._given = _parsed(address)
+        self._settings: dict[str, Any] = {"autocommit": True, "row_factory": dict_row} | {
+            name: value
+            for name, value in _network_settings(limits).items()
+            if name not in self._given  # what the address says goes first
+        }
         self._pool = ConnectionPool[Connection](
             address,
             connection_class=Connection,
@@ -79,28 +100,32 @@ class PostgresStore(Store):
             max_size=limits.pool_max,
             timeout=limits.pool_timeout_seconds,
             reconnect_timeout=limits.pool_timeout_seconds,
-            kwargs={"autocommit": True, "row_factory": dict_row, "application_name": "afterglow"},
+            kwargs=self._settings,
             open=False,
             name="afterglow",
         )
-        self._threads = ThreadPoolExecutor(limits.pool_max + 1, thread_name_prefix="afterglow-postgres")
-        self._listener: Connection | None = None
-        self._closed = False
+        self._threads = ThreadPoolExecutor(limits.pool_max, thread_name_prefix="afterglow-postgres")
+        self._waiters = Waiters()
+        self._listener: threading.Thread | None = None
+        self._door = threading.Lock()
+        """Held to begin a verb and to close, so that none begins after the end."""
+        self._closed = threading.Event()
 
     @classmethod
     async def open(cls, address: str, clock: Clock, limits: PostgresLimits | None = None) -> PostgresStore:
         """Connect, and bring the schema up to date."""
         store = cls(address, clock, limits or PostgresLimits())
-        try:
-            await asyncio.to_thread(store._prepare)
-        except BaseException:
-            store._threads.shutdown(wait=False)
-            raise
+        await asyncio.to_thread(store._prepare)
         return store
 
     @property
     def where(self) -> str:
-        return re.sub(r"(//[^:/@]*):[^@]*@", r"\1:…@", re.sub(r"(password=)[^\s&]*", r"\1…", self._address))
+        user, host, port = (str(self._given.get(part) or "") for part in ("user", "host", "port"))
+        database = self._given.get("dbname") or ""
+        at = f"{user}@" if user else ""
+        if "/" in host:
+            return f"postgresql://{at}/{database}?host={host}"
+        return f"postgresql://{at}{host}{':' if port else ''}{port}/{database}"
 
     async def _write(self, name: str, scope: Scope, verb: Callable[[Tx], T]) -> T:
         return await self._in_thread(lambda: self._repeating(lambda: self._write_now(name, scope, verb)))
@@ -109,36 +134,48 @@ class PostgresStore(Store):
         return await self._in_thread(lambda: self._repeating(lambda: self._read_now(scope, verb)))
 
     async def wait_for_work(self, seconds: float) -> None:
-        await self._in_thread(lambda: self._listen(seconds))
+        with self._door:
+            self._check_usable()
+            if self._listener is None:
+                self._listener = threading.Thread(target=self._listen, name="afterglow-listener", daemon=True)
+                self._listener.start()
+        await self._waiters.wait(seconds)
 
     async def check(self) -> list[str]:
         """PostgreSQL watches over its own pages; what is checked is that row-level security is in force."""
 
         def look(tx: Tx) -> list[str]:
             rows = tx.rows(
-                """SELECT relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
-                   WHERE n.nspname = current_schema() AND relkind = 'r' AND NOT (relrowsecurity AND relforcerowsecurity)
-                     AND relname IN (SELECT table_name FROM information_schema.columns
-                                     WHERE table_schema = current_schema() AND column_name = 'owner')
-                     AND relname <> 'aliases'"""
+                """SELECT relname FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
+                   WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND attname = 'owner'
+                     AND relname <> 'aliases' AND NOT (relrowsecurity AND relforcerowsecurity)"""
             )
             return [f"table {row['relname']} has no row-level security" for row in rows]
 
         return await self._read("check", EVERYONE, look)
 
     async def close(self) -> None:
-        if self._closed:
-            return
-        self._closed = True
-        if self._listener is not None:
-            self._listener.close()
+        with self._door:
+            if self._closed.is_set():
+                return
+            self._closed.set()
+        self._waiters.wake()
         await asyncio.to_thread(self._threads.shutdown)
         await asyncio.to_thread(self._pool.close)
+        if self._listener is not None:
+            await asyncio.to_thread(self._listener.join)
 
     async def _in_thread(self, run: Callable[[], T]) -> T:
-        if self._closed:
+        with self._door:
+            self._check_usable()
+            answer = asyncio.get_running_loop().run_in_executor(self._threads, run)
+        return await answer
+
+    def _check_usable(self) -> None:
+        if self._closed.is_set():
             raise StoreUnusable(f"the store at {self.where} is closed; open it again")
-        return await asyncio.get_running_loop().run_in_executor(self._threads, run)
+        if os.getpid() != self._process:
+            raise StoreUnusable(f"the store at {self.where} was opened before this process was forked; open it here")
 
     # --- in a thread
 
@@ -150,7 +187,7 @@ class PostgresStore(Store):
             except (pg.SerializationFailure, pg.DeadlockDetected) as error:
                 if repeat == _REPEATS_MAX - 1:
                     raise StoreUnavailable("the database is too busy with other changes; try again") from error
-            except (psycopg.Error, PoolTimeout) as error:
+            except psycopg.Error as error:
                 raise self._translated(error) from error
         raise AssertionError("unreachable")
 
@@ -185,15 +222,19 @@ class PostgresStore(Store):
         raise AssertionError("unreachable")
 
     def _take_role(self, connection: Connection, begin: str, scope: Scope) -> tuple[str, ...] | Everyone:
+        if not isinstance(scope, Everyone):
+            check_scope(scope)
         now_us = str(to_us(self.clock.now())) if self.clock.fixed else ""
         everyone = isinstance(scope, Everyone)
         statement = compose.SQL(
             "{begin}; SET LOCAL ROLE {role}; SELECT set_config('afterglow.now_us', {now_us}, true),"
-            " set_config('afterglow.owner', {owner}, true); SELECT afterglow_owners() AS owners"
+            " set_config('lock_timeout', {lock_timeout}, true), set_config('afterglow.owner', {owner}, true);"
+            " SELECT afterglow_owners() AS owners"
         ).format(
             begin=compose.SQL(cast(Any, begin)),
             role=compose.Identifier("afterglow_worker" if everyone else "afterglow_owner"),
             now_us=compose.Literal(now_us),
+            lock_timeout=compose.Literal(f"{self._limits.lock_timeout_seconds * 1000:.0f}ms"),
             owner=compose.Literal("" if everyone else scope),
         )
         cursor = connection.execute(statement)
@@ -203,25 +244,25 @@ class PostgresStore(Store):
         assert row is not None
         return scope if isinstance(scope, Everyone) else tuple(row["owners"])
 
-    def _listen(self, seconds: float) -> None:
-        try:
-            if self._listener is None or self._listener.closed:
-                self._listener = Connection.connect(self._address, autocommit=True, row_factory=dict_row)
-                self._listener.execute(f"LISTEN {_CHANNEL}")
-            for _ in self._listener.notifies(timeout=seconds, stop_after=1):
-                return
-        except psycopg.Error as error:
-            if self._closed:
-                return
-            if self._listener is not None:
-                self._listener.close()
-            raise self._translated(error) from error
+    def _listen(self) -> None:
+        """Hear of work from other processes and pass it on, until the store is closed. It comes back when the server does."""
+        while not self._closed.is_set():
+            try:
+                with Connection.connect(self._address, **self._settings) as connection:
+                    connection.execute(f"LISTEN {_CHANNEL}")
+                    self._waiters.wake()  # nobody listened until now: there may be something
+                    while not self._closed.is_set():
+                        for _ in connection.notifies(timeout=_LISTEN_SECONDS, stop_after=1):
+                            self._waiters.wake()
+            except psycopg.Error as error:
+                _log.info("not told of new work for now, looking at intervals: %s", self._translated(error))
+                self._closed.wait(_LISTEN_AGAIN_SECONDS)
 
     # --- opening
 
     def _prepare(self) -> None:
         try:
-            with Connection.connect(self._address, autocommit=True, row_factory=dict_row) as connection:
+            with Connection.connect(self._address, **self._settings) as connection:
                 self._migrate(connection)
             self._pool.open()
         except psycopg.Error as error:
@@ -229,7 +270,7 @@ class PostgresStore(Store):
 
     def _migrate(self, connection: Connection) -> None:
         steps = migrations.load(POSTGRES)
-        if _version(connection) == len(steps):
+        if not migrations.pending(steps, _version(connection), self.where):
             return
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATION_LOCK,))
@@ -246,23 +287,28 @@ class PostgresStore(Store):
 
     def _make_roles(self, connection: Connection) -> None:
         """The two roles, which the connecting user must be able to take on."""
-        schema = compose.Identifier(_one(connection, "SELECT current_schema() AS it"))
-        for name in ("afterglow_owner", "afterglow_worker"):
-            role = compose.Identifier(name)
+        name = _one(connection, "SELECT current_schema() AS it")
+        if name is None:
+            raise StoreUnusable(
+                f"the database at {self.where} has no schema to put tables in: none that `search_path` names exists; "
+                "let an administrator create it, or name another"
+            )
+        schema = compose.Identifier(name)
+        for role in map(compose.Identifier, _ROLES):
             try:
                 with connection.transaction():
-                    if not _one(connection, "SELECT count(*) AS it FROM pg_roles WHERE rolname = %s", name):
+                    if role in _missing_roles(connection):
                         with suppress(pg.DuplicateObject, pg.UniqueViolation):
                             with connection.transaction():
                                 connection.execute(compose.SQL("CREATE ROLE {} NOLOGIN").format(role))
                     if not _may_take_on(connection, role):
                         connection.execute(compose.SQL("GRANT {} TO CURRENT_USER").format(role))
-                    connection.execute(compose.SQL("GRANT USAGE ON SCHEMA {} TO {}").format(schema, role))
             except pg.InsufficientPrivilege as error:
                 raise StoreUnusable(
-                    f"the user of {self.where} may not set up the role {name}; let an administrator run: "
-                    f"CREATE ROLE {name} NOLOGIN; GRANT {name} TO the user; then start again"
+                    f"the user of {self.where} may not set up the roles Afterglow works in; let an administrator run: "
+                    f"{_setup_of_roles(connection)} Then start again"
                 ) from error
+            connection.execute(compose.SQL("GRANT USAGE ON SCHEMA {} TO {}").format(schema, role))
         # The functions that run as the worker are handed to it, and their new owner must be able to have made them.
         connection.execute(compose.SQL("GRANT CREATE ON SCHEMA {} TO afterglow_worker").format(schema))
 
@@ -273,11 +319,17 @@ class PostgresStore(Store):
             return StoreFull(
                 f"the disk of the database at {self.where} is full; nothing was changed. Make room, try again"
             )
-        if isinstance(error, pg.InvalidPassword | pg.InvalidAuthorizationSpecification | pg.InvalidCatalogName) or (
-            "password authentication" in short or "does not exist" in short
-        ):
+        if isinstance(error, pg.InsufficientPrivilege):
+            return StoreUnusable(
+                f"the user of {self.where} may not do this ({short}); give it a database or a schema that it owns"
+            )
+        if isinstance(error, psycopg.OperationalError) and any(sign in short for sign in _REFUSED):
             return StoreUnusable(
                 f"the database at {self.where} cannot be used: {short}; mend `database` in the settings"
+            )
+        if isinstance(error, pg.LockNotAvailable | pg.QueryCanceled):
+            return StoreUnavailable(
+                f"the database at {self.where} did not come to it in time ({short}); nothing was changed. Try again"
             )
         if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
             return StoreUnavailable(
@@ -303,6 +355,41 @@ class _Begun:
             with suppress(psycopg.Error):
                 self.connection.execute("ROLLBACK")
         self.pool.putconn(self.connection)
+
+
+def _parsed(address: str) -> Mapping[str, Any]:
+    try:
+        return conninfo_to_dict(address)
+    except psycopg.Error:  # its text may hold the password
+        raise StoreUnusable(
+            "the address of the database cannot be read; write it as postgresql://user:password@host:5432/name, with "
+            "%-escapes for special characters in the password"
+        ) from None
+
+
+def _network_settings(limits: PostgresLimits) -> dict[str, Any]:
+    """A server that has gone silent is given up after half a minute, not after a quarter of an hour."""
+    return {
+        "application_name": "afterglow",
+        "connect_timeout": max(2, round(limits.pool_timeout_seconds)),
+        "keepalives_idle": 15,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 30_000,
+    }
+
+
+def _missing_roles(connection: Connection) -> list[compose.Identifier]:
+    rows = connection.execute("SELECT rolname FROM pg_roles WHERE rolname = ANY (%s)", (list(_ROLES),)).fetchall()
+    return [compose.Identifier(name) for name in _ROLES if name not in {row["rolname"] for row in rows}]
+
+
+def _setup_of_roles(connection: Connection) -> str:
+    """What an administrator must run for this user."""
+    user = compose.Identifier(_one(connection, "SELECT current_user AS it"))
+    made = [compose.SQL("CREATE ROLE {} NOLOGIN;").format(role) for role in _missing_roles(connection)]
+    granted = compose.SQL("GRANT afterglow_owner, afterglow_worker TO {};").format(user)
+    return compose.SQL(" ").join([*made, granted]).as_string(connection)
 
 
 def _version(connection: Connection) -> int:

@@ -53,9 +53,9 @@ def group_of(role: Role) -> Group:
 
 def index_turn(tx: Tx, *, owner: str, session: str, seq: int, role: Role, at_us: int, terms: Sequence[str]) -> None:
     if terms:
-        tx.run(
+        row = tx.one(
             """INSERT INTO turn_terms (owner, session, seq, role, at, mark, terms)
-               VALUES (:owner, :session, :seq, :role, :at, :mark, :terms)""",
+               VALUES (:owner, :session, :seq, :role, :at, :mark, :terms) RETURNING id""",
             owner=owner,
             session=session,
             seq=seq,
@@ -64,6 +64,7 @@ def index_turn(tx: Tx, *, owner: str, session: str, seq: int, role: Role, at_us:
             mark=_mark(owner, group_of(role)),
             terms=" ".join(terms),
         )
+        tx.index_terms_from(row["id"])
 
 
 def word_matches(tx: Tx, terms: Sequence[str]) -> tuple[list[Indexed], Stats]:

@@ -93,14 +93,16 @@ def owners(tx: Tx, limit: int, after: str) -> list[Owner]:
 
 
 def join(tx: Tx, owner: str, to: str, at_us: int) -> Owner:
+    tx.run("{lock_aliases}")
     target = tx.row("SELECT joined_to FROM aliases WHERE owner = :owner", owner=to)
     root: str = target["joined_to"] if target else to
     if root == owner:
         raise BadInput(f"{owner!r} and {to!r} are already one owner, {root!r}")
     both = tx.rows(
-        """SELECT id FROM sessions WHERE owner = :owner AND id IN
+        """SELECT id FROM sessions
+           WHERE (owner = :owner OR owner IN (SELECT owner FROM aliases WHERE joined_to = :owner)) AND id IN
              (SELECT id FROM sessions WHERE owner = :root
-              OR owner IN (SELECT owner FROM aliases WHERE joined_to = :root AND owner <> :owner)) LIMIT 3""",
+              OR owner IN (SELECT owner FROM aliases WHERE joined_to = :root AND owner <> :owner)) ORDER BY id LIMIT 1""",
         owner=owner,
         root=root,
     )

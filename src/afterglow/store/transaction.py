@@ -15,6 +15,9 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, Final, Protocol
 
+from afterglow.errors import BadInput
+from afterglow.turns import check_text
+
 
 class Everyone(Enum):
     """Said in place of an owner by the operator and the worker, who see all of them."""
@@ -61,6 +64,7 @@ SQLITE = Dialect(
         "least": "min",
         "greatest": "max",
         "id": "INTEGER PRIMARY KEY",
+        "lock_aliases": "SELECT 1",
         "matches": "SELECT rowid FROM turn_index WHERE turn_index MATCH :token ORDER BY rowid DESC LIMIT :most",
         "matches_count": "SELECT coalesce((SELECT doc FROM turn_vocab WHERE term = :token), 0) AS n",
     },
@@ -75,6 +79,7 @@ POSTGRES = Dialect(
         "least": "least",
         "greatest": "greatest",
         "id": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+        "lock_aliases": "LOCK TABLE aliases IN SHARE ROW EXCLUSIVE MODE",
         "matches": "SELECT afterglow_matches(:token, :most)",
         "matches_count": "SELECT afterglow_matches_count(:token) AS n",
     },
@@ -115,7 +120,14 @@ class Tx(ABC):
 
     def rows(self, sql: str, **values: Any) -> list[Row]:
         """Run one statement and give its rows."""
-        return self._execute(self.dialect.adapt(sql, self._mine), {**self._own, **values})
+        check_values(values)
+        try:
+            return self._execute(self.dialect.adapt(sql, self._mine), {**self._own, **values})
+        except UnicodeEncodeError as error:
+            raise BadInput(
+                f"half of a surrogate pair stands at position {error.start} of what was given; decode it with "
+                "errors='replace' and send it again"
+            ) from None
 
     def row(self, sql: str, **values: Any) -> Row | None:
         """Run one statement that gives one row at most."""
@@ -137,8 +149,29 @@ class Tx(ABC):
     def _execute(self, sql: str, values: Mapping[str, Any]) -> list[Row]: ...
 
     @abstractmethod
+    def index_terms_from(self, row_id: int) -> None:
+        """Terms were written down from this row on: see that the index has them when this transaction commits."""
+
+    @abstractmethod
     def wake_workers(self) -> None:
         """When this transaction commits, tell those who wait for work that some is due."""
+
+
+def check_scope(owner: str) -> None:
+    """An owner's name is text that both databases can hold, and there is one: no name would mean nobody."""
+    check_text(owner, "the owner's name")
+    if not owner:
+        raise BadInput("the owner's name is empty; name the owner, or say EVERYONE")
+
+
+def check_values(values: Mapping[str, Any]) -> None:
+    """What one database would store and the other refuse is refused by both: a NUL, a number over 64 bits."""
+    for name, value in values.items():
+        if isinstance(value, str):
+            if "\0" in value:
+                raise BadInput(f"{name} holds a NUL character at position {value.find(chr(0))}; take it out")
+        elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise BadInput(f"{name} is {value}, a number of more than 64 bits; give a smaller one")
 
 
 def mine(owners: tuple[str, ...] | Everyone) -> str:

@@ -34,7 +34,7 @@ CREATE TABLE sessions (
   others_terms BIGINT NOT NULL DEFAULT 0,
   PRIMARY KEY (owner, id)
 );
-CREATE INDEX sessions_by_binding ON sessions (owner, agent, channel, sender, created_at);
+CREATE INDEX sessions_by_binding ON sessions (owner, agent, channel, sender, created_at, id);
 CREATE INDEX sessions_by_owner_newest ON sessions (owner, last_at);
 CREATE INDEX sessions_newest ON sessions (last_at);
 
