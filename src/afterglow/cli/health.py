@@ -1,0 +1,86 @@
+"""`status` and `doctor`: how much there is, and whether all is well."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from afterglow.cli.call import Call, command
+from afterglow.cli.setup import PANEL
+
+if TYPE_CHECKING:
+    from afterglow.memory import Memory
+
+
+def add_to(app: typer.Typer) -> None:
+    command(app, "status", status, panel=PANEL)
+    command(app, "doctor", doctor, panel=PANEL)
+
+
+def status(call: Call) -> None:
+    """Show on one screen what there is: owners, sessions, turns, tokens, work."""
+    from afterglow.cli.screen import count, pairs
+
+    found = call.run(_status)
+    found["settings_file"] = call.loaded.file
+    work, tokens = found["work"], found["access_tokens"]
+    oldest = work["oldest_due_at"]
+    since = f", the oldest since {call.screen.time(oldest)}" if oldest else ""
+    rows = [
+        ("version", found["version"]),
+        ("database", found["database"] + (f" ({_size(found['bytes'])})" if found["bytes"] else "")),
+        ("settings", str(found["settings_file"] or "defaults; no settings file was found")),
+        ("owners", f"{found['owners']:,}"),
+        ("sessions", f"{found['sessions']:,}"),
+        ("turns", f"{found['turns']:,} ({count(found['tokens'], 'token')} of text)"),
+        ("access tokens", f"{tokens['active']:,} active, {tokens['revoked']:,} revoked"),
+        ("work", f"{work['due']:,} due{since}; {work['claimed']:,} claimed, {work['waiting']:,} waiting"),
+        ("parked work", f"{work['parked']:,}" + (" (see `afterglow work list`)" if work["parked"] else "")),
+    ]
+    call.screen.answer(found, pairs(rows))
+
+
+async def _status(memory: Memory) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from afterglow import __version__
+    from afterglow.store.transaction import EVERYONE
+
+    store = memory.store
+    tokens = await store.tokens()
+    active = sum(1 for token in tokens if token.revoked_at is None)
+    path = memory.settings.sqlite_path
+    return {
+        "version": __version__,
+        "database": store.where,
+        "bytes": path.stat().st_size if path else None,
+        **asdict(await store.totals(EVERYONE)),
+        "access_tokens": {"active": active, "revoked": len(tokens) - active},
+        "work": asdict(await store.backlog(EVERYONE)),
+    }
+
+
+def _size(size: float) -> str:
+    return f"{size / 10**9:,.1f} GB" if size >= 10**9 else f"{size / 10**6:,.1f} MB"
+
+
+def doctor(call: Call) -> None:
+    """Check the machine, the settings and the database, and say how to mend what is wrong."""
+    from zoneinfo import ZoneInfo
+
+    from afterglow.cli.doctor import FAULT, examine
+    from afterglow.cli.screen import Screen, Styled, pairs
+
+    loaded, findings = examine(call)
+    rows: list[Any] = []
+    for each in findings:
+        name = Styled().add(each.mark, {"✓": "green", "!": "bold yellow", "✗": "bold red"}[each.mark])
+        text = Styled().add(each.text, lines=True).add(f"\n→ {each.mend}" if each.mend else "", "bold", lines=True)
+        rows.append((name.add(f" {each.name}", "dim").text, text.text))
+    zone = ZoneInfo(loaded.settings.zone if loaded else "UTC")
+    wrong = any(each.mark == FAULT for each in findings)
+    items = [{"ok": each.mark != FAULT, **each.record()} for each in findings]
+    Screen(as_json=call.as_json, zone=zone).answer({"ok": not wrong, "items": items}, pairs(rows))
+    if wrong:
+        raise typer.Exit(1)

@@ -1,0 +1,210 @@
+"""`sessions` and `context`: what was said, and what the model sees of it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from afterglow.cli.call import Call, LimitOption, OwnerOption, SessionArgument, command, group
+from afterglow.errors import BadInput, NotFound
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from afterglow.memory import Memory
+    from afterglow.turns import Session, Turn
+
+PANEL = "What was said"
+SHOWN_TURNS = 50
+_PAGE = 200
+_SHOWN_CHARS = 2000
+_PART_CHARS = 300
+_OWNERS_LISTED = 20
+_ROLES = {"user": "bold cyan", "assistant": "bold green", "tool": "bold magenta", "system": "bold yellow"}
+
+
+def add_to(app: typer.Typer) -> None:
+    inner = group(app, "sessions", "List sessions, read one, or close one.", panel=PANEL)
+    command(inner, "list", list_sessions)
+    command(inner, "show", show)
+    command(inner, "close", close)
+    command(app, "context", context, panel=PANEL)
+
+
+def list_sessions(call: Call, owner: OwnerOption = None, limit: LimitOption = 20) -> None:
+    """List sessions, the one with the newest turn first."""
+
+    async def read(memory: Memory) -> list[Session]:
+        return await memory.sessions(owner=await scope(memory, owner), limit=limit + 1)
+
+    found = call.run(read)
+    shown = found[:limit]
+    rows = [(each.id, each.owner, each.state, f"{each.turns:,}", call.screen.time(each.last_at)) for each in shown]
+    columns = ("session", "~owner", "state", "#turns", "newest turn")
+    empty = "There are no sessions yet."
+    call.screen.items(shown, columns, rows, empty=empty, more=len(found) > limit)
+    if len(found) > limit:
+        call.screen.note(f"These are the newest {limit:,}; --limit shows more.")
+
+
+_Full = Annotated[bool, typer.Option("--full", metavar="", help="Do not shorten long texts.")]
+
+
+def show(
+    call: Call,
+    session: SessionArgument,
+    owner: OwnerOption = None,
+    turn: Annotated[int | None, typer.Option(metavar="N", min=1, help="This turn alone, whole.")] = None,
+    first: Annotated[int | None, typer.Option(metavar="N", min=1, help="The first turn to show.")] = None,
+    last: Annotated[int | None, typer.Option(metavar="N", min=1, help="The last turn to show.")] = None,
+    full: _Full = False,
+) -> None:
+    """Show the turns of a session: the newest 50, a run of them, or one of them whole."""
+    if turn is not None:
+        if first is not None or last is not None:
+            raise typer.BadParameter("--turn shows one turn; leave out --first and --last")
+        return _show_whole(call, session, owner, turn)
+
+    async def read(memory: Memory) -> tuple[Session, list[Turn]]:
+        found = await find(memory, session, owner)
+        return found, await _turns(memory, found, *_range(found, first, last))
+
+    found, turns = call.run(read)
+    call.screen.answer({"session": found, "items": turns}, _heading(found), *_shown(call, turns, full))
+    if turns and len(turns) < found.turns:
+        call.screen.note(
+            f"Turns {turns[0].seq:,} to {turns[-1].seq:,} of {found.turns:,}; --first and --last show others."
+        )
+    return None
+
+
+def close(call: Call, session: SessionArgument, owner: OwnerOption = None) -> None:
+    """Close a session. Its turns stay; the next message on its binding opens another."""
+
+    async def act(memory: Memory) -> Session:
+        found = await find(memory, session, owner)
+        return await memory.store.close_session(found.owner, found.id)
+
+    closed = call.run(act)
+    assert closed.closed_at is not None
+    call.screen.answer({"session": closed}, f"{closed.id} is closed since {call.screen.time(closed.closed_at)}.")
+
+
+def context(call: Call, session: SessionArgument, owner: OwnerOption = None, full: _Full = False) -> None:
+    """Show what the model sees of a session now, with the tokens of each message."""
+    from afterglow.cli.screen import Styled, count, indented
+
+    async def read(memory: Memory) -> Any:
+        return await memory.context(await find(memory, session, owner))
+
+    found = call.run(read)
+    limit = call.loaded.settings.context.context_limit_tokens
+    shown: list[Any] = [f"{found.tokens:,} of {limit:,} tokens in {count(len(found.messages), 'message')}"]
+    for each in found.messages:
+        line = Styled().add(f"{each.seq:>4}  ", "dim").add(each.role, _ROLES[each.role])
+        shown.append(line.add(f"  {count(each.tokens, 'token')}", "dim").text)
+        shown.append(indented(_body(each.text, each.parts, full), 6))
+    call.screen.answer(found, *shown)
+    if found.left_out:
+        left_out = count(found.left_out, "older turn")
+        call.screen.note(f"{left_out} did not fit; `afterglow sessions show {session} --first 1` shows them.")
+    if found.invisible:
+        call.screen.note(f"{count(found.invisible, 'invisible character')} were stripped.")
+
+
+async def scope(memory: Memory, owner: str | None) -> Any:
+    """The owner named, if there is such a one, or everyone."""
+    from afterglow.store.transaction import EVERYONE
+
+    if owner is None:
+        return EVERYONE
+    if (await memory.store.totals(owner)).sessions or any(each.id == owner for each in await memory.owners()):
+        return owner
+    raise NotFound(f"there is no owner {owner!r}; {await those_there_are(memory)}")
+
+
+async def those_there_are(memory: Memory) -> str:
+    """The owners to choose from, as part of a sentence."""
+    owners = await memory.store.owners(limit=_OWNERS_LISTED + 1)
+    if not owners:
+        return "there are none yet: an owner comes with the first turn"
+    names = "".join(f"\n  {each.id}" for each in owners[:_OWNERS_LISTED])
+    return f"choose from:{names}" + ("\n  … (`afterglow owners` lists all)" if len(owners) > _OWNERS_LISTED else "")
+
+
+async def find(memory: Memory, session: str, owner: str | None) -> Session:
+    """The session of this name. A name that several owners gave to a session of theirs needs the owner."""
+    try:
+        return await memory.session(session, owner=await scope(memory, owner))
+    except AssertionError:  # the store found more than one
+        raise BadInput(f"more than one owner has a session {session!r}; say whose with --owner") from None
+
+
+def _range(session: Session, first: int | None, last: int | None) -> tuple[int, int]:
+    from afterglow.turns import Span
+
+    if first is None and last is None:
+        return max(1, session.turns - SHOWN_TURNS + 1), session.turns
+    span = Span(first_seq=first or 1, last_seq=max(session.turns, first or 1) if last is None else last)
+    return span.first_seq, span.last_seq
+
+
+async def _turns(memory: Memory, session: Session, first: int, last: int) -> list[Turn]:
+    found: list[Turn] = []
+    while page := await memory.turns(session, first_seq=first, last_seq=last, limit=_PAGE):
+        found += page
+        first = page[-1].seq + 1
+    return found
+
+
+def _show_whole(call: Call, session: str, owner: str | None, seq: int) -> None:
+    from afterglow.cli.screen import visible, write
+
+    async def read(memory: Memory) -> Turn:
+        return await memory.turn(await find(memory, session, owner), seq)
+
+    turn = call.run(read)
+    call.screen.note(f"turn {seq} of {session}, {turn.role}, {call.screen.time(turn.at)}, {turn.tokens:,} tokens")
+    if call.as_json:
+        return call.screen.answer(turn)
+    # Not through a table or a wrapped text: this may be megabytes, and may go to a file.
+    write(visible(turn.text, lines=True) + "\n")
+    for part in turn.parts:
+        write(visible(json.dumps(part, ensure_ascii=False, indent=2), lines=True) + "\n")
+    return None
+
+
+def _heading(session: Session) -> Text:
+    from afterglow.cli.screen import Styled, count
+
+    line = Styled().add(session.id, "bold").add(f"  {session.owner}  {session.state}, {count(session.turns, 'turn')}, ")
+    return line.add(f"{count(session.exchanges, 'exchange')}, {count(session.tokens, 'token')}").text
+
+
+def _shown(call: Call, turns: list[Turn], full: bool) -> list[Any]:
+    from afterglow.cli.screen import Styled, indented
+
+    shown: list[Any] = []
+    for turn in turns:
+        line = Styled().add(f"{turn.seq:>4}  ", "dim").add(turn.role, _ROLES[turn.role])
+        shown.append(line.add(f"  {call.screen.time(turn.at)}" + (f"  {turn.model}" if turn.model else ""), "dim").text)
+        shown.append(indented(_body(turn.text, turn.parts, full), 6))
+        if turn.cut:
+            whole = f"[{turn.bytes:,} bytes in all; --turn {turn.seq} shows them]"
+            shown.append(indented(Styled().add(whole, "dim").text, 6))
+    return shown
+
+
+def _body(text: str, parts: Any, full: bool) -> Text:
+    """A text and its parts as people read them; shortened, since a model is shown more than fits on a screen."""
+    from afterglow.cli.screen import Styled
+    from afterglow.context import excerpt
+
+    body = Styled().add((text if full else excerpt(text, _SHOWN_CHARS)).rstrip("\n"), lines=True)
+    for part in parts:
+        line = json.dumps(part, ensure_ascii=False)
+        line = line if full or len(line) <= _PART_CHARS else line[:_PART_CHARS] + "…"
+        body.add(("\n" if body.text else "") + line, "dim", lines=True)
+    return body.text

@@ -1,0 +1,156 @@
+"""The route that writes: one turn. Its trust follows from its role and the token it came with, never from its text."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from datetime import UTC, datetime
+from typing import Annotated, Any, cast
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
+from starlette.requests import Request
+
+from afterglow.errors import BadInput, NotFound
+from afterglow.memory import Memory
+from afterglow.store.access import AccessScope
+from afterglow.turns import Binding, Role, Session, Trust, Turn, check_name, check_text
+from afterglow.web.problems import refusal
+from afterglow.web.reading import LONG_BYTES, Accessed, Opened, turn_answer
+
+ENVELOPE_BYTES = 64 * 1024
+"""What a body may have beyond the turn itself."""
+BODY_SECONDS_MAX = 300
+USAGE_MAX = 100
+PARTS_MAX = 10_000
+
+router = APIRouter(prefix="/api/v1")
+
+
+def _name(text: str) -> str:
+    try:
+        check_name(text, "it")
+    except BadInput as error:
+        raise ValueError(str(error)) from None
+    return text
+
+
+def _moment(at: datetime) -> datetime:
+    try:
+        return at.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("it lies outside the years 1 to 9999") from None
+
+
+def _finite(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """JSON has no NaN and no infinity, though its readers let them pass."""
+    waiting: list[Any] = [parts]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError("it holds a number that JSON does not have, such as NaN or 1e999")
+        if isinstance(value, dict):
+            waiting += cast("dict[str, Any]", value).values()
+        elif isinstance(value, list):
+            waiting += cast("list[Any]", value)
+    return parts
+
+
+def _counts(usage: dict[str, int]) -> dict[str, int]:
+    for name in usage:
+        _name(name)
+    return usage
+
+
+Name = Annotated[str, AfterValidator(_name)]
+Count = Annotated[int, Field(ge=0, le=2**53)]
+
+
+class NewTurn(BaseModel):
+    """One message for the log."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
+
+    agent: Name = Field(examples=["kate"])
+    channel: Name = Field(examples=["telegram"])
+    sender: Name = Field(examples=["ana"])
+    role: Role
+    text: str
+    session: Name | None = Field(default=None, description="A session of your own naming; made if it is missing")
+    key: Name | None = Field(default=None, description="The same key again in a session gives back the same turn")
+    parts: Annotated[list[dict[str, Any]], AfterValidator(_finite)] = Field(
+        default=[], max_length=PARTS_MAX, description="Tool calls and their results"
+    )
+    at: Annotated[AwareDatetime, AfterValidator(_moment)] | None = Field(default=None, description="When it was said")
+    model: Name | None = None
+    usage: Annotated[dict[str, Count], AfterValidator(_counts)] | None = Field(default=None, max_length=USAGE_MAX)
+
+
+def trust_of(role: Role, scope: AccessScope) -> Trust:
+    """An owner's token speaks for the owner; an agent's cannot, so its user turns are another human's at best."""
+    if role == "user":
+        return "owner" if scope == "owner" else "other"
+    return "external" if role == "tool" else "agent"
+
+
+_BODY = {"required": True, "content": {"application/json": {"schema": NewTurn.model_json_schema()}}}
+
+
+@router.post("/turns", status_code=201, response_model=Turn, openapi_extra={"requestBody": _BODY})
+async def append(request: Request, memory: Opened, access: Accessed) -> Response:
+    """Write down one turn. When this answers, it is on disk; repeating it with the same key is safe."""
+    assert access.token is not None, "the gate lets nobody write without a token"
+    body = await _body(request, memory.settings.log.turn_bytes_max + ENVELOPE_BYTES)
+    long = len(body) > LONG_BYTES
+    new = await asyncio.to_thread(_parsed, body) if long else _parsed(body)
+    binding = Binding(agent=new.agent, channel=new.channel, sender=new.sender)
+    to = binding if new.session is None else await _named(memory, binding, new.session)
+    turn = await memory.append(
+        to,
+        new.role,
+        new.text,
+        parts=new.parts,
+        trust=trust_of(new.role, access.token.scope),
+        origin="person" if new.role == "user" else "agent",
+        at=new.at,
+        model=new.model,
+        usage=new.usage,
+        key=new.key,
+    )
+    return await turn_answer(turn, 201)
+
+
+async def _named(memory: Memory, binding: Binding, name: str) -> Session:
+    """The session of this name on this binding. Most are there already, and looking costs less than opening."""
+    try:
+        session = await memory.session(name, owner=binding.owner)
+    except NotFound:
+        return await memory.open_session(binding, name)
+    return session if session.binding == binding else await memory.open_session(binding, name)
+
+
+def _parsed(body: bytes) -> NewTurn:
+    new = NewTurn.model_validate_json(body)
+    check_text(new.text, "the text")  # before a session is opened for it
+    return new
+
+
+async def _body(request: Request, bytes_max: int) -> bytes:
+    """The body, refused as soon as it is known to be too large."""
+    too_large = refusal(413, f"the body may have {bytes_max:,} bytes (log.turn_bytes_max and a little); send less")
+    declared = request.headers.get("content-length", "0")
+    if not (declared.isascii() and declared.isdigit()):
+        raise refusal(400, "the Content-Length is not a number")
+    if len(declared) > 15 or int(declared) > bytes_max:
+        raise too_large
+    gathered = bytearray()
+    try:
+        async with asyncio.timeout(BODY_SECONDS_MAX):
+            async for chunk in request.stream():
+                gathered += chunk
+                if len(gathered) > bytes_max:
+                    raise too_large
+    except TimeoutError:
+        raise refusal(408, f"the body has not arrived within {BODY_SECONDS_MAX} seconds") from None
+    return bytes(gathered)

@@ -1,0 +1,878 @@
+"""The command line: data on stdout, sentences on stderr, an exit code that means something, and no traceback."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import os
+import pty
+import re
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+import unicodedata
+from collections.abc import Callable, Coroutine
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+from rich.cells import cell_len
+from typer.testing import CliRunner, Result
+
+import afterglow
+from afterglow import settings, settings_tables
+from afterglow.cli import app, doctor, reference
+from afterglow.cli.screen import plain_json, visible
+from afterglow.clock import FixedClock
+from afterglow.memory import Memory
+from afterglow.settings_text import with_generated
+from afterglow.turns import Binding
+from afterglow.work import Due, Limits
+from tests.conftest import KATE, NOON, OTHER
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+REGENERATE = "python -m afterglow.cli.reference"
+PROGRAM = Path(sys.executable).with_name("afterglow")
+EVIL = "evil \x1b[31mred\x1b]0;title\x07 \x9b2J \u202eesrever \x7f"
+RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]")
+
+pytestmark = pytest.mark.spec("DOOR-2")
+
+Run = Callable[..., Result]
+SEEDS = itertools.count()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder of the test's own, which is not there yet, and an empty working folder."""
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("AFTERGLOW_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("AFTERGLOW_ZONE", "UTC")
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def run(folder: Path) -> Run:
+    """Run a command in this process, and hold it to what is true of all of them."""
+
+    def run_it(*args: str | Path, code: int = 0, input: str | bytes | None = None) -> Result:
+        result = CliRunner().invoke(app, [str(each) for each in args], input=input, catch_exceptions=False)
+        assert result.exit_code == code, result.output
+        assert "Traceback" not in result.output
+        assert not RAW.search(result.output)
+        if code:
+            assert not result.stdout or "doctor" in args, "an error has nothing to say on stdout"
+        return result
+
+    return run_it
+
+
+@pytest.fixture
+def filled(run: Run, folder: Path) -> Path:
+    """A data folder with one owner and a talk of three exchanges."""
+    run("init")
+    remember(folder, talk)
+    return folder
+
+
+def remember(folder: Path, act: Callable[[Memory], Coroutine[Any, Any, Any]]) -> Any:
+    """Do something with the memory as a library user would."""
+
+    async def inside() -> Any:
+        async with afterglow.open(folder, clock=FixedClock(NOON, seed=next(SEEDS))) as memory:
+            return await act(memory)
+
+    return asyncio.run(inside())
+
+
+async def talk(memory: Memory, binding: Binding = KATE) -> None:
+    said = [
+        ("user", "Please book the train to Lisbon. I prefer the window seat."),
+        ("assistant", "Booked: the 9:15 to Lisbon, window seat, reference XK-1029."),
+        ("user", "我明天下午三点去看牙医"),
+        ("assistant", "Noted. [bold]The dentist[/bold] tomorrow at 15:00."),
+        ("user", EVIL),
+        ("assistant", "That had odd characters in it."),
+    ]
+    for place, (role, text) in enumerate(said):
+        await memory.append(binding, role, text, at=NOON + timedelta(minutes=place))  # pyright: ignore[reportArgumentType]
+
+
+def session_of(run: Run) -> str:
+    return json.loads(run("sessions", "--json").stdout)["items"][0]["id"]
+
+
+def execute(*args: str | Path, **more: Any) -> subprocess.CompletedProcess[str]:
+    """Run the real program."""
+    return subprocess.run(
+        [PROGRAM, *map(str, args)], capture_output=True, text=True, encoding="utf-8", timeout=60, check=False, **more
+    )
+
+
+# The main path, through the real program
+
+
+@pytest.mark.spec("DOOR-2", "LOG-7")
+def test_from_init_to_an_equal_copy_in_another_folder(folder: Path, tmp_path: Path) -> None:
+    made = execute("init")
+    assert made.returncode == 0, made.stderr
+    assert re.fullmatch(r"ag_\w{52}\n", made.stdout)
+    assert "afterglow serve" in made.stderr
+    remember(folder, talk)
+
+    (session,) = json.loads(execute("sessions", "--json").stdout)["items"]
+    assert session["turns"] == 6
+    assert session["owner"] == KATE.owner
+    context = execute("context", session["id"])
+    assert "window seat" in context.stdout
+    assert "tokens" in context.stdout
+    found = execute("search", "window", "seat")
+    assert f"{session['id']}  turn 1  user  2026-03-02 12:00" in found.stdout
+
+    file, again, copy = tmp_path / "out.jsonl", tmp_path / "again.jsonl", tmp_path / "copy"
+    assert execute("export", file).returncode == 0
+    imported = execute("import", file, "--data-dir", copy)
+    assert imported.stdout == "6 turns new, from 9 lines.\n".replace("9", str(len(file.read_text().splitlines())))
+    assert execute("export", again, "--data-dir", copy).returncode == 0
+    assert again.read_bytes() == file.read_bytes()
+
+
+def test_a_reader_that_leaves_early_is_no_error_to_speak_of(filled: Path) -> None:
+    for args in (["settings", "schema"], ["export"], ["sessions"], ["sessions", "--json"]):
+        process = subprocess.Popen([PROGRAM, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert process.stdout and process.stderr
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        process.stderr.close()
+        assert process.wait(timeout=60) == 1
+
+
+def test_a_full_disk_behind_stdout_is_told_in_a_sentence(filled: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run([PROGRAM, "status"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert result.returncode == 1
+    assert result.stderr == "Error: the system refused: No space left on device\n"
+
+
+def test_a_terminal_without_unicode_and_a_closed_stdout_are_no_errors(filled: Path) -> None:
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    assert "\\u2713 soundness" in execute("doctor", env=ascii_only).stdout
+    assert "牙医" in json.loads(execute("search", "牙医", "--json", env=ascii_only).stdout)["items"][0]["snippet"]
+    assert "牙医" in execute("export", env=ascii_only).stdout
+    closed = subprocess.run(["sh", "-c", f"'{PROGRAM}' status >&-"], capture_output=True, timeout=60)
+    assert (closed.returncode, closed.stderr) == (0, b"")
+
+
+def test_the_shell_can_complete_commands_and_choices(folder: Path) -> None:
+    def completed(typed: str) -> list[str]:
+        words = {"COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split(" ")) - 1)}
+        return execute(env={**os.environ, "_AFTERGLOW_COMPLETE": "complete_bash", **words}).stdout.split()
+
+    assert completed("afterglow sess") == ["sessions"]
+    assert completed("afterglow sessions ") == ["list", "show", "close"]
+    assert completed("afterglow token create x --scope ") == ["owner", "agent", "read"]
+
+
+def test_ctrl_c_says_that_it_was_interrupted(folder: Path) -> None:
+    process = subprocess.Popen(
+        [PROGRAM, "import", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdin and process.stderr
+    process.stdin.write('{"kind":"format","name":"afterglow-export","version":1}\n')
+    process.stdin.flush()
+    wait_until((folder / "afterglow.db").exists)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) == 130  # though more lines might still come
+    _, error = process.communicate()
+    assert error == "Error: interrupted; what was finished before stays\n"
+
+
+def wait_until(true: Callable[[], bool], seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.05)
+    time.sleep(0.3)
+
+
+def test_serve_tells_its_address_and_ends_in_peace(folder: Path) -> None:
+    process = subprocess.Popen(
+        [PROGRAM, "serve", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+\n", process.stdout.readline())
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 0, error
+    assert "afterglow status" in error
+    assert stat.S_IMODE((folder / "afterglow.log").stat().st_mode) == 0o600
+
+
+def in_a_terminal(*args: str, **environ: str) -> str:
+    """What the program writes to a terminal of 80 columns."""
+    main, side = pty.openpty()
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    environment |= {"TERM": "xterm-256color", **environ}
+    process = subprocess.Popen([PROGRAM, *args], stdin=side, stdout=side, stderr=side, env=environment)
+    os.close(side)
+    shown = b""
+    while True:
+        try:
+            more = os.read(main, 65536)
+        except OSError:  # the other side is closed
+            break
+        if not more:
+            break
+        shown += more
+    os.close(main)
+    process.wait(timeout=60)
+    return shown.decode()
+
+
+def test_a_terminal_shows_the_match_in_colour_and_obeys_no_stored_escape(filled: Path) -> None:
+    shown = in_a_terminal("search", "window")
+    assert "\x1b[1;33mwindow\x1b[0m" in shown
+    assert "33m" not in in_a_terminal("search", "window", NO_COLOR="1")
+    shown = in_a_terminal("search", "evil")
+    assert "\x1b[31m" not in shown
+    assert not RAW.search(re.sub(r"\x1b\[[\d;]*m|\r", "", shown))
+    assert "␛[31mred" in shown
+
+
+# What is true of every command
+
+ALL = dict(reference.commands(typer.main.get_command(app), "afterglow"))
+JSON_CALLS = [
+    "status",
+    "doctor",
+    "init",
+    "sessions",
+    "sessions list",
+    "sessions show SESSION",
+    "sessions show SESSION --turn 3",
+    "sessions close SESSION",
+    "context SESSION",
+    "search window",
+    "search XK-\\d+ --regex",
+    "owners",
+    "owners join kate/telegram/ana ana",
+    "owners part kate/telegram/ana",
+    "export",
+    "export FILE",
+    "import FILE",
+    "token",
+    "token create bot",
+    "token revoke TOKEN",
+    "work",
+    "work retry",
+    "settings show",
+    "settings schema",
+    "settings example",
+]
+
+
+@pytest.mark.parametrize("path", ALL)
+def test_every_command_has_help(path: str, run: Run) -> None:
+    help = run(*path.split()[1:], "--help").stdout
+    assert "Usage: afterglow" in help
+    assert "--json" in help
+    assert (ALL[path].help or "").split("\n")[0][:30] in help
+
+
+def test_the_calls_below_leave_no_command_out() -> None:
+    tried = {" ".join(["afterglow", *call.split()]) for call in JSON_CALLS}
+    leaves = {path for path, command in ALL.items() if not hasattr(command, "commands")} - {"afterglow serve"}
+    assert not {path for path in leaves if not any(call.startswith(path.removesuffix(" list")) for call in tried)}
+
+
+def test_with_json_every_command_answers_with_one_document(run: Run, filled: Path, tmp_path: Path) -> None:
+    names = {
+        "SESSION": session_of(run),
+        "FILE": str(tmp_path / "out.jsonl"),
+        "TOKEN": json.loads(run("token", "--json").stdout)["items"][0]["id"],
+    }
+    for call in JSON_CALLS:
+        result = run(*(names.get(word, word) for word in call.split()), "--json")
+        document = json.loads(result.stdout)
+        assert isinstance(document, dict), call
+        assert not result.stderr, call
+
+
+@pytest.mark.parametrize(
+    "call", ["--json sessions list", "sessions --json list", "sessions list --json", "sessions --json"]
+)
+def test_json_may_stand_before_or_after_the_command(call: str, run: Run, filled: Path) -> None:
+    assert json.loads(run(*call.split()).stdout)["items"]
+
+
+def test_the_page_of_the_documentation_is_what_the_commands_say() -> None:
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert with_generated(page, reference.reference()) == page, f"docs/cli.md is out of date; run: {REGENERATE}"
+
+
+def test_help_loads_nothing_that_takes_long() -> None:
+    script = """
+import sys
+from afterglow.cli import main
+sys.argv = ["afterglow", "--help"]
+try:
+    main()
+except SystemExit as end:
+    assert end.code == 0
+slow = "afterglow.memory afterglow.settings afterglow.guard asyncio pydantic sqlite3 fastapi uvicorn".split()
+print([name for name in slow if name in sys.modules], file=sys.stderr)
+"""
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert result.stderr == "[]\n"
+
+
+def test_without_a_command_it_shows_the_help(run: Run) -> None:
+    shown = run().stdout
+    for panel in ("Begin here", "What was said", "In and out", "People and programs"):
+        assert panel in shown
+
+
+def test_the_version_is_the_package_s(run: Run) -> None:
+    assert run("--version").stdout == f"{afterglow.__version__}\n"
+    assert json.loads(run("--version", "--json").stdout) == {"version": afterglow.__version__}
+
+
+def test_times_are_in_the_zone_of_the_settings(run: Run, filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AFTERGLOW_ZONE", "Asia/Tokyo")
+    assert "2026-03-02 21:05" in run("sessions").stdout
+    assert json.loads(run("sessions", "--json").stdout)["items"][0]["last_at"] == "2026-03-02T21:05:00+09:00"
+
+
+def test_tables_of_long_names_fit_into_80_columns_and_keep_ids_whole(run: Run, folder: Path) -> None:
+    run("init")
+    long = Binding(agent="kate", channel="slack", sender="名前の長い人" * 10 + "x" * 100)
+    remember(folder, lambda memory: talk(memory, long))
+    remember(folder, lambda memory: memory.store.mark_due(long.owner, due("facts", long.owner)))
+    session = session_of(run)
+    for call in ("sessions", "owners", "work", "token", "settings", "status", "doctor", f"sessions show {session}"):
+        lines = run(*call.split()).stdout.splitlines()
+        assert max(cell_len(line) for line in lines) <= 80, call
+    assert session in run("sessions").stdout
+
+
+def due(kind: Any, subject: str) -> Due:
+    return Due(kind=kind, at=NOON, reason="idle", subject=subject)
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "said"),
+    [
+        ("sessions show nope", 1, "there is no session 'nope'"),
+        ("sessions close nope", 1, "there is no session 'nope'"),
+        ("context nope", 1, "there is no session 'nope'"),
+        ("sessions --owner nobody", 1, "there is no owner 'nobody'; choose from:\n  kate/telegram/ana"),
+        ("sessions show SESSION --turn 99", 1, "99"),
+        ("sessions show SESSION --first 3 --last 2", 1, "3 to 2"),
+        ("sessions show SESSION --turn 1 --first 1", 2, "--turn shows one turn"),
+        ("sessions --limit many", 2, "Invalid value for '--limit'"),
+        ("sessions --limit 0", 2, "Invalid value for '--limit'"),
+        ("sessions shwo", 2, "Did you mean 'show'?"),
+        ("serch x", 2, "Did you mean 'search'"),
+        ("search", 2, "Missing argument 'WORDS...'"),
+        ("search the", 1, "there is no word to search for"),
+        ("search ( --regex", 1, "is not a regular expression"),
+        ("search x --limit 5000", 1, "search.results_max"),
+        ("owners part nobody", 1, "joined to nobody"),
+        ("token create x --scope root", 2, "Invalid value for '--scope'"),
+        ("token revoke nope", 1, "there is no token 'nope'"),
+        ("work list --state done", 2, "Invalid value for '--state'"),
+        ("work retry nope", 1, "no work about 'nope' has failed"),
+        ("import missing.jsonl", 1, "missing.jsonl: No such file or directory"),
+        ("import FOLDER", 1, "Is a directory"),
+        ("export FOLDER", 1, "is not a file"),
+        ("export missing/out.jsonl", 1, "there is no folder"),
+        ("serve --port 99999", 1, "server.port (argument)"),
+        ("--settings missing.toml status", 1, "there is no such settings file"),
+        ("--data-dir elsewhere sessions", 1, "`afterglow init` makes one"),
+    ],
+)
+@pytest.mark.spec("DOOR-2", "DOOR-8")
+def test_bad_input_gets_a_sentence_and_its_exit_code(
+    call: str, code: int, said: str, run: Run, filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "1000")
+    words = [{"SESSION": session_of(run), "FOLDER": str(tmp_path)}.get(word, word) for word in call.split()]
+    result = run(*words, code=code)
+    assert said in result.stderr
+    assert result.stderr.startswith("Error: ")
+    as_json = json.loads(run(*words, "--json", code=code).stderr)
+    assert said in as_json["error"]["message"]
+    assert (as_json["error"]["kind"] == "Usage") == (code == 2)
+
+
+def test_an_error_names_its_kind_to_programs(run: Run, filled: Path) -> None:
+    result = run("--json", "context", "nope", code=1)
+    assert result.stdout == ""
+    assert json.loads(result.stderr)["error"]["kind"] == "NotFound"
+
+
+def test_nothing_but_init_serve_and_import_makes_a_database(run: Run, folder: Path) -> None:
+    for call in ("status", "sessions", "export", "token create x", "search x"):
+        assert "`afterglow init` makes one" in run(*call.split(), code=1).stderr.replace("\n", " ")
+    assert not folder.exists()
+
+
+@pytest.mark.spec("DOOR-8")
+def test_a_broken_settings_file_is_told_with_its_line(run: Run, filled: Path) -> None:
+    (filled / "afterglow.toml").write_text("[server]\nport = \n")
+    error = run("status", code=1).stderr
+    assert "afterglow.toml, line 2" in error.replace("\n", " ")
+    assert "BadSettings" in run("status", "--json", code=1).stderr
+
+
+def test_a_database_of_a_newer_version_is_left_alone(run: Run, filled: Path) -> None:
+    with sqlite3.connect(filled / "afterglow.db") as connection:
+        connection.execute("INSERT INTO schema_versions VALUES (999, 'future', 0)")
+    connection.close()
+    assert "has schema 999" in run("sessions", code=1).stderr
+    assert "has schema 999" in run("doctor", code=1).stdout
+
+
+def test_a_file_that_is_no_database_is_told_as_such(run: Run, filled: Path) -> None:
+    for file in filled.glob("afterglow.db*"):
+        file.write_bytes(b"not a database at all " * 1000)
+    assert "not a sound SQLite database" in run("sessions", code=1).stderr
+    assert "✗ database" in run("doctor", code=1).stdout
+
+
+def test_a_data_folder_that_cannot_be_made_is_told_in_a_sentence(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    error = run("init", "--data-dir", tmp_path / "file" / "data", code=1).stderr
+    assert "cannot make the data folder" in error
+    assert "--data-dir" in error
+
+
+def test_an_unexpected_error_is_logged_and_not_thrown_at_the_user(
+    run: Run, filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise KeyError("innermost")
+
+    monkeypatch.setattr(Memory, "sessions", broken)
+    log = filled / "afterglow.log"
+    error = run("sessions", code=1).stderr
+    assert "(KeyError)" in error
+    assert str(log) in error.replace("\n", "")
+    assert "innermost" not in error
+    assert "KeyError: 'innermost'" in log.read_text()
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+    assert json.loads(run("sessions", "--json", code=1).stderr)["error"]["kind"] == "InternalError"
+    shown = CliRunner().invoke(app, ["sessions", "--debug"])
+    assert shown.exit_code == 1
+    assert "Traceback" in shown.stderr
+    assert shown.stdout == ""
+
+
+# init
+
+
+@pytest.mark.spec("DOOR-2", "SAFE-1")
+def test_init_keeps_everything_to_its_owner_and_can_be_run_again(run: Run, folder: Path) -> None:
+    first = run("init")
+    token = first.stdout.strip()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    for name in ("afterglow.toml", "afterglow.db"):
+        assert stat.S_IMODE((folder / name).stat().st_mode) == 0o600
+    assert (folder / "afterglow.toml").read_text() == settings.example()
+    found = remember(folder, lambda memory: memory.store.find_token(token))
+    assert found is not None and found.scope == "owner"
+    assert token.encode() not in (folder / "afterglow.db").read_bytes()
+
+    (folder / "afterglow.toml").write_text("zone = 'Asia/Tokyo'\n")
+    again = run("init")
+    assert again.stdout == ""
+    assert "left as it is" in again.stderr
+    assert "there is one already" in again.stderr
+    assert (folder / "afterglow.toml").read_text() == "zone = 'Asia/Tokyo'\n"
+
+
+def test_init_writes_no_second_settings_file_beside_one_of_another_kind(run: Run, folder: Path) -> None:
+    folder.mkdir()
+    (folder / "afterglow.yaml").write_text("zone: UTC\n")
+    assert json.loads(run("init", "--json").stdout)["settings_written"] is False
+    assert not (folder / "afterglow.toml").exists()
+    run("status")
+
+
+def test_init_makes_a_new_token_when_the_first_is_revoked(run: Run, folder: Path) -> None:
+    token = json.loads(run("init", "--json").stdout)["token"]
+    assert json.loads(run("init", "--json").stdout)["token"] is None
+    run("token", "revoke", token["id"])
+    assert json.loads(run("init", "--json").stdout)["token"]["token"] != token["token"]
+
+
+def test_init_of_a_named_folder_says_the_next_commands_with_it(run: Run, tmp_path: Path) -> None:
+    told = run("init", "--data-dir", tmp_path / "my data").stderr
+    assert f"afterglow --data-dir '{tmp_path / 'my data'}' serve" in told.replace("\n", "")
+
+
+# sessions, context, search
+
+
+def test_sessions_come_newest_first_and_say_when_there_are_more(run: Run, filled: Path) -> None:
+    async def later(memory: Memory) -> None:
+        assert isinstance(memory.store.clock, FixedClock)
+        memory.store.clock.move(3600)
+        await memory.append(OTHER, "user", "hello")
+
+    remember(filled, later)
+    found = json.loads(run("sessions", "--json").stdout)
+    assert [each["owner"] for each in found["items"]] == [OTHER.owner, KATE.owner]
+    assert found["more"] is False
+    only = run("sessions", "--limit", "1")
+    assert "--limit shows more" in only.stderr
+    assert OTHER.owner in only.stdout
+    assert KATE.owner not in only.stdout
+    assert len(json.loads(run("sessions", "--owner", KATE.owner, "--json").stdout)["items"]) == 1
+
+
+@pytest.mark.spec("LOG-7")
+def test_a_session_is_shown_whole_in_part_and_turn_by_turn(run: Run, filled: Path) -> None:
+    session = session_of(run)
+    whole = run("sessions", "show", session).stdout
+    assert "6 turns, 3 exchanges" in whole
+    assert "[bold]The dentist[/bold]" in whole
+    part = json.loads(run("sessions", "show", session, "--first", "2", "--last", "3", "--json").stdout)
+    assert [turn["seq"] for turn in part["items"]] == [2, 3]
+    assert "Turns 5 to 6 of 6" in run("sessions", "show", session, "--first", "5").stderr
+    assert run("sessions", "show", session, "--turn", "3").stdout == "我明天下午三点去看牙医\n"
+    assert json.loads(run("sessions", "show", session, "--turn", "5", "--json").stdout)["text"] == EVIL
+
+
+@pytest.mark.spec("LOG-6")
+def test_a_giant_turn_is_shortened_in_the_list_and_whole_by_its_number(run: Run, filled: Path) -> None:
+    giant = "start " + "x " * 50_000 + "end"
+    remember(filled, lambda memory: memory.append(KATE, "user", giant, parts=[{"type": "image", "url": "u" * 5000}]))
+    session = session_of(run)
+    listed = run("sessions", "show", session)
+    assert len(listed.stdout) < 10_000
+    assert "--turn 7 shows them" in listed.stdout
+    assert len(run("sessions", "show", session, "--full").stdout) > 20_000
+    assert giant in run("sessions", "show", session, "--turn", "7").stdout
+
+
+def test_a_closed_session_is_closed_once(run: Run, filled: Path) -> None:
+    session = session_of(run)
+    first = run("sessions", "close", session).stdout
+    assert "is closed since" in first
+    assert run("sessions", "close", session).stdout == first
+    assert "closed" in run("sessions").stdout
+
+
+def test_a_session_name_that_two_owners_use_needs_the_owner(run: Run, filled: Path) -> None:
+    for binding in (KATE, OTHER):
+        remember(filled, lambda memory, binding=binding: memory.open_session(binding, "main"))
+    assert "say whose with --owner" in run("sessions", "show", "main", code=1).stderr
+    assert OTHER.owner in run("sessions", "show", "main", "--owner", OTHER.owner).stdout
+
+
+def test_the_context_shows_tokens_and_what_was_left_out(
+    run: Run, filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = session_of(run)
+    assert re.search(r"^\d+ of 8,000 tokens in 6 messages$", run("context", session).stdout, re.MULTILINE)
+    remember(filled, lambda memory: memory.append(KATE, "user", "word " * 2000))
+    monkeypatch.setenv("AFTERGLOW_CONTEXT__CONTEXT_LIMIT_TOKENS", "500")
+    small = run("context", session)
+    assert "6 older turns did not fit" in small.stderr
+    assert json.loads(run("context", session, "--json").stdout)["left_out"] == 6
+
+
+@pytest.mark.spec("LOG-7")
+def test_search_finds_words_chinese_and_expressions(run: Run, filled: Path) -> None:
+    assert "turn 1  user" in run("search", "window", "seat").stdout.splitlines()[0]
+    assert "我明天下午三点去看牙医" in run("search", "牙医").stdout.splitlines()[1]
+    found = json.loads(run("search", r"XK-\d+", "--regex", "--json").stdout)
+    assert [hit["seq"] for hit in found["items"]] == [2]
+    assert found["complete"] is True
+    assert "score" in run("search", "window", "--explain").stdout
+    assert run("search", "xk-", "--regex").stdout == ""
+    assert "XK-1029" in run("search", "xk-", "--regex", "--ignore-case").stdout
+    nothing = run("search", "zeppelin")
+    assert nothing.stdout == ""
+    assert "Nothing was found" in nothing.stderr
+
+
+def test_search_is_honest_about_what_it_did_not_look_through(
+    run: Run, filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AFTERGLOW_SEARCH__ROWS_MAX", "2")
+    assert "Only the newest 2 turns" in run("search", "Lisbon", "--regex").stderr
+    assert json.loads(run("search", "Lisbon", "--regex", "--json").stdout)["complete"] is False
+
+
+@pytest.mark.spec("SAFE-2")
+def test_search_asks_whose_memory_where_there_are_several(run: Run, filled: Path) -> None:
+    remember(filled, lambda memory: talk(memory, OTHER))
+    error = run("search", "window", code=1).stderr
+    assert KATE.owner in error
+    assert OTHER.owner in error
+    hits = json.loads(run("search", "window", "--owner", OTHER.owner, "--json").stdout)["items"]
+    assert {hit["owner"] for hit in hits} == {OTHER.owner}
+
+
+# owners, tokens, work
+
+
+def test_owners_are_joined_and_parted(run: Run, filled: Path) -> None:
+    remember(filled, lambda memory: talk(memory, OTHER))
+    assert run("owners", "join", OTHER.owner, KATE.owner).stderr == ""
+    (owner,) = json.loads(run("owners", "--json").stdout)["items"]
+    assert owner["joined"] == [OTHER.owner]
+    assert "stands for itself" in run("owners", "part", OTHER.owner).stdout
+    assert len(json.loads(run("owners", "--json").stdout)["items"]) == 2
+
+
+def test_joining_a_name_nobody_has_is_questioned(run: Run, filled: Path) -> None:
+    assert "Nobody called anna" in run("owners", "join", KATE.owner, "anna").stderr
+    assert "control characters" in run("owners", "join", KATE.owner, "an\x1bna", code=1).stderr
+
+
+@pytest.mark.spec("SAFE-1")
+def test_a_token_is_shown_once_and_worthless_when_revoked(run: Run, filled: Path) -> None:
+    made = run("token", "create", "my bot", "--scope", "read")
+    secret = made.stdout.strip()
+    assert secret not in run("token", "list").stdout
+    token = json.loads(run("token", "--json").stdout)["items"][-1]
+    assert (token["name"], token["scope"], token["revoked_at"]) == ("my bot", "read", None)
+    assert token["id"] in made.stderr.replace("\n", " ")
+    run("token", "revoke", token["id"])
+    assert remember(filled, lambda memory: memory.store.find_token(secret)) is None
+
+
+def test_parked_work_is_seen_and_tried_again(run: Run, filled: Path) -> None:
+    async def fail(memory: Memory) -> None:
+        await memory.store.mark_due(KATE.owner, due("summary", "talk"))
+        (claim,) = await memory.store.claim(["summary"], limit=1, holder="me", limits=Limits())
+        await memory.store.give_back(claim, "the model said \x1b[31mno", wait_seconds=60, park=True)
+
+    remember(filled, fail)
+    assert "the model said ␛[31mno" in run("work", "list", "--state", "parked").stdout
+    assert "1 (see `afterglow work list`)" in run("status").stdout
+    assert run("work", "retry", "talk").stdout == "1 to be tried again.\n"
+    assert "no such work" in run("work", "list", "--state", "parked").stderr
+
+
+# export and import
+
+
+@pytest.mark.spec("LOG-7")
+def test_an_export_is_whole_private_and_never_written_over_by_chance(run: Run, filled: Path, tmp_path: Path) -> None:
+    file = tmp_path / "out.jsonl"
+    run("export", file)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    before = file.read_bytes()
+    assert run("export").stdout == before.decode()
+    assert "--force" in run("export", file, code=1).stderr
+    remember(filled, lambda memory: memory.append(KATE, "user", "more"))
+    run("export", file, "--force")
+    assert len(file.read_bytes()) > len(before)
+    assert [each["kind"] for each in json.loads(run("export", "--json").stdout)["items"]][:2] == ["format", "owner"]
+
+
+def test_an_export_that_fails_leaves_nothing_behind(
+    run: Run, filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise afterglow.StoreUnavailable("gone")
+
+    target = tmp_path / "out" / "out.jsonl"
+    target.parent.mkdir()
+    monkeypatch.setattr(Memory, "turns", broken)
+    assert "gone" in run("export", target, code=1).stderr
+    assert list(target.parent.iterdir()) == []
+
+
+def test_an_export_of_one_owner_holds_no_other(run: Run, filled: Path) -> None:
+    remember(filled, lambda memory: talk(memory, OTHER))
+    lines = run("export", "--owner", OTHER.owner).stdout
+    assert OTHER.owner in lines
+    assert KATE.owner not in lines
+
+
+@pytest.mark.spec("LOG-7")
+def test_an_import_goes_on_where_it_stopped(run: Run, filled: Path, tmp_path: Path) -> None:
+    lines = run("export").stdout
+    half = "".join(lines.splitlines(keepends=True)[:5]) + '{"kind": "turn", "se'
+    copy = tmp_path / "copy"
+    broken = run("import", "-", "--data-dir", copy, input=half, code=1).stderr
+    assert "line 6: not JSON" in broken
+    new = json.loads(run("import", "-", "--data-dir", copy, "--json", input=lines).stdout)["new_turns"]
+    assert 0 < new <= 6
+    assert "0 turns new" in run("import", "-", "--data-dir", copy, input=lines).stdout
+    assert run("export", "--data-dir", copy).stdout == lines
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is empty"),
+        (b"hello\n", "line 1: not JSON"),
+        (b'{"a": 1}\n', "line 1: not an object with a kind"),
+        (b'{"kind": "turn"}\n', "not an export of Afterglow"),
+        (b"\xff\xfe\x00", "not UTF-8"),
+        (b'{"kind": "format", "name": "afterglow-export", "version": 99}\n', "upgrade Afterglow"),
+    ],
+)
+def test_a_file_that_is_no_export_is_refused(content: bytes, said: str, run: Run, filled: Path, tmp_path: Path) -> None:
+    file = tmp_path / "file.jsonl"
+    file.write_bytes(content)
+    assert said in run("import", file, code=1).stderr.replace("\n", " ")
+
+
+# settings, status, doctor
+
+
+@pytest.mark.spec("DOOR-8")
+def test_settings_say_where_each_value_came_from_and_hide_the_password(
+    run: Run, filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (filled / "afterglow.toml").write_text("[server]\nport = 9000\n")
+    monkeypatch.setenv("AFTERGLOW_DATABASE", "postgresql://me:hunter2@localhost/afterglow")
+    shown = run("settings").stdout
+    assert "hunter2" not in shown
+    assert "***" in shown
+    rows = {row["key"]: row for row in json.loads(run("settings", "--json").stdout)["items"]}
+    assert rows["server.port"]["value"] == 9000
+    assert rows["server.port"]["source"] == str(filled / "afterglow.toml")
+    assert rows["database"]["source"] == "environment AFTERGLOW_DATABASE"
+    assert rows["server.host"]["source"] == "default"
+
+
+@pytest.mark.spec("DOOR-8")
+def test_the_schema_and_the_example_are_the_settings_own(run: Run) -> None:
+    assert json.loads(run("settings", "schema").stdout) == settings.json_schema()
+    assert run("settings", "example").stdout == settings.example()
+
+
+def test_status_counts_what_there_is(run: Run, filled: Path) -> None:
+    remember(filled, lambda memory: talk(memory, OTHER))
+    found = json.loads(run("status", "--json").stdout)
+    assert (found["owners"], found["sessions"], found["turns"]) == (2, 2, 12)
+    assert found["access_tokens"] == {"active": 1, "revoked": 0}
+    assert found["work"]["due"] == 0
+    assert found["database"] == str(filled / "afterglow.db")
+
+
+def levels(result: Result) -> dict[str, str]:
+    return {each["name"]: each["level"] for each in json.loads(result.stdout)["items"]}
+
+
+def test_doctor_finds_nothing_wrong_with_a_new_folder(run: Run, filled: Path) -> None:
+    assert "fault" not in levels(run("doctor", "--json")).values()
+    assert "✓ soundness" in run("doctor").stdout
+
+
+def test_doctor_looks_without_making_anything(run: Run, folder: Path) -> None:
+    shown = run("doctor").stdout
+    assert "run `afterglow init`" in shown
+    assert not folder.exists()
+
+
+def test_doctor_says_how_to_mend_what_others_can_read(run: Run, filled: Path) -> None:
+    filled.chmod(0o755)
+    assert levels(run("doctor", "--json"))["data folder"] == "warning"
+    (filled / "afterglow.db").chmod(0o644)
+    assert "chmod 600" in run("doctor", code=1).stdout
+
+
+def test_doctor_goes_on_when_the_settings_are_broken(run: Run, filled: Path) -> None:
+    (filled / "afterglow.toml").write_text("nonsense = 1\n")
+    found = levels(run("doctor", "--json", code=1))
+    assert found["settings"] == "fault"
+    assert found["full-text search"] == "fine"
+    assert "database" not in found
+
+
+def test_doctor_finds_a_damaged_database(run: Run, filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def damaged(_: Any) -> list[str]:
+        return [f"page {n} is never used" for n in range(5)]
+
+    monkeypatch.setattr("afterglow.store.sqlite.SQLiteStore.check", damaged)
+    shown = run("doctor", code=1).stdout
+    assert "and 2 more" in shown
+    assert "afterglow export" in shown
+
+
+@pytest.mark.parametrize(
+    ("version", "mark"),
+    [((3, 40, 1), "!"), ((3, 50, 6), "!"), ((3, 50, 7), "✓"), ((3, 51, 2), "!"), ((3, 51, 3), "✓"), ((4, 0, 0), "✓")],
+)
+def test_doctor_knows_the_sqlite_versions_with_a_fault(version: tuple[int, int, int], mark: str) -> None:
+    assert doctor.sqlite_version(version).mark == mark
+
+
+def test_doctor_knows_network_file_systems() -> None:
+    mounts = "/dev/sda / ext4 rw 0 0\nserver:/x /srv/my\\040data nfs4 rw 0 0\nme@x: /home/me/far fuse.sshfs rw 0 0\n"
+    assert doctor.file_system(Path("/home/me"), mounts).mark == "✓"
+    assert doctor.file_system(Path("/srv/my data/afterglow"), mounts).mark == "✗"
+    assert doctor.file_system(Path("/home/me/far"), mounts).mark == "✗"
+
+
+def test_doctor_knows_an_old_python_a_full_disk_and_a_wrong_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = settings_tables.Settings(data_dir=tmp_path)
+    assert doctor.python((3, 10, 12)).mark == "✗"
+    for free, mark in ((10**7, "✗"), (5 * 10**8, "!"), (10**10, "✓")):
+        monkeypatch.setattr("shutil.disk_usage", lambda _, free=free: type("Usage", (), {"free": free}))
+        assert doctor.space(chosen).mark == mark
+    long_ago = FixedClock(NOON - timedelta(days=20_000))
+    assert doctor.time_zone(chosen, long_ago).mark == "✗"  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.spec("P13")
+def test_it_works_the_same_on_postgresql(run: Run, postgres_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AFTERGLOW_DATABASE", postgres_address)
+    assert run("init").stdout.startswith("ag_")
+    assert json.loads(run("status", "--json").stdout)["access_tokens"]["active"] == 1
+    found = levels(run("doctor", "--json"))
+    assert found["PostgreSQL"] == "fine"
+    assert "SQLite" not in found
+
+
+def test_doctor_says_when_postgresql_cannot_be_reached(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AFTERGLOW_DATABASE", "postgresql://me:hunter2@127.0.0.1:1/afterglow?connect_timeout=2")
+    shown = run("doctor", code=1).stdout
+    assert "✗ PostgreSQL" in shown
+    assert "hunter2" not in shown
+
+
+# What reaches the terminal
+
+
+def test_every_control_character_is_shown_and_none_obeyed() -> None:
+    for code in range(sys.maxunicode + 1):
+        char = chr(code)
+        if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") and char not in "\n\t":
+            assert visible(char, lines=True) != char, hex(code)
+            assert json.loads(plain_json(json.dumps(char, ensure_ascii=False))) == char
+            assert char not in plain_json(json.dumps(char, ensure_ascii=False))
+    assert visible("a\nb\tc") == "a b c"
+    assert visible("a\r\nb", lines=True) == "a\nb"
+    assert visible("👩‍👩‍👧 می‌خواهم é") == "👩‍👩‍👧 می‌خواهم é"
+
+
+def test_a_word_to_search_for_may_look_like_an_option(run: Run, filled: Path) -> None:
+    assert "Nothing was found" in run("search", "--", "--json").stderr

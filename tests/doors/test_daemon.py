@@ -1,0 +1,435 @@
+"""The server as a process: starting, signals, addresses, and what is left after it was killed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from afterglow import BadInput, NotAllowed, SystemClock
+from afterglow import settings as settings_module
+from afterglow.clock import new_token
+from afterglow.daemon import check_address, serve
+from afterglow.settings import Loaded
+from afterglow.store.access import AccessScope
+from afterglow.store.contract import Store
+from afterglow.store.postgres import PostgresStore
+from afterglow.store.sqlite import SQLiteStore
+from tests.conftest import KATE
+
+PROGRAM = """
+import asyncio, json, sys
+from afterglow import daemon, settings
+given = json.loads(sys.argv[1])
+daemon.DRAIN_SECONDS_MAX = given.pop("drain_seconds", daemon.DRAIN_SECONDS_MAX)
+loaded = settings.load(environ={}, overrides=given)
+asyncio.run(daemon.serve(loaded, announce=lambda url: print(url, flush=True)))
+"""
+TURN = {"agent": "kate", "channel": "telegram", "sender": "ana", "role": "user", "text": "hello"}
+PATIENCE_SECONDS = 60
+
+
+class Server:
+    """A server in a process of its own."""
+
+    def __init__(self, folder: Path, **overrides: Any) -> None:
+        given = {"data_dir": str(folder), "server.port": 0, **overrides}
+        self._errors = (folder / "errors.txt").open("a+")
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, json.dumps(given)],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        self.url = self.process.stdout.readline().strip()
+        self.port = int(self.url.rpartition(":")[2] or 0)
+
+    def stop(self, sig: int = signal.SIGTERM) -> int:
+        self.process.send_signal(sig)
+        return self.process.wait(PATIENCE_SECONDS)
+
+    @property
+    def errors(self) -> str:
+        self._errors.seek(0)
+        return self._errors.read()
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        self._errors.close()
+
+
+Start = Callable[..., Server]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    started: list[Server] = []
+
+    def one(**overrides: Any) -> Server:
+        started.append(Server(tmp_path, **overrides))
+        return started[-1]
+
+    yield one
+    for each in started:
+        each.close()
+
+
+@contextlib.asynccontextmanager
+async def opened(folder: Path):
+    store = await SQLiteStore.open(folder / "afterglow.db", SystemClock())
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+def token(folder: Path, scope: AccessScope = "owner") -> str:
+    """A new token in the store of this folder."""
+
+    async def make() -> str:
+        async with opened(folder) as store:
+            secret = new_token(store.clock)
+            await store.add_token("test", scope, secret)
+            return secret
+
+    return asyncio.run(make())
+
+
+def loaded(folder: Path, **overrides: Any) -> Loaded:
+    return settings_module.load(environ={}, overrides={"data_dir": str(folder), **overrides})
+
+
+async def keep_writing(url: str, secret: str, name: str, acknowledged: dict[str, dict[str, Any]]) -> None:
+    """Write turn after turn until the server is gone."""
+    headers = {"authorization": f"Bearer {secret}"}
+    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=PATIENCE_SECONDS) as client:
+        for n in range(1_000_000):
+            body = {**TURN, "session": name, "key": f"{name}-{n}", "text": f"turn {n} of {name}"}
+            try:
+                answer = await client.post("/api/v1/turns", json=body)
+            except httpx.TransportError:
+                return
+            assert answer.status_code == 201, answer.text
+            acknowledged[body["key"]] = answer.json()
+
+
+def written_under_load(server: Server, secret: str, sig: int) -> dict[str, dict[str, Any]]:
+    """Load the server from eight sides, send it the signal, and give what it had acknowledged."""
+    acknowledged: dict[str, dict[str, Any]] = {}
+
+    async def load() -> None:
+        writers = [keep_writing(server.url, secret, f"s{n}", acknowledged) for n in range(8)]
+        asyncio.get_running_loop().call_later(2, server.process.send_signal, sig)
+        await asyncio.gather(*writers)
+
+    asyncio.run(load())
+    assert len(acknowledged) > 50
+    return acknowledged
+
+
+def check_kept(folder: Path, acknowledged: dict[str, dict[str, Any]]) -> None:
+    async def look() -> None:
+        async with opened(folder) as store:
+            for key, turn in acknowledged.items():
+                kept = await store.turn(KATE.owner, turn["session"], turn["seq"])
+                assert (kept.key, kept.text) == (key, turn["text"])
+            assert not await store.check()
+
+    asyncio.run(look())
+
+
+@pytest.mark.spec("LOG-1")
+def test_a_server_stopped_under_load_loses_nothing_it_acknowledged(start: Start, tmp_path: Path) -> None:
+    secret = token(tmp_path)
+    server = start()
+    acknowledged = written_under_load(server, secret, signal.SIGTERM)
+    assert (server.process.wait(PATIENCE_SECONDS), server.errors) == (0, "")
+    check_kept(tmp_path, acknowledged)
+
+
+@pytest.mark.spec("LOG-1")
+def test_a_server_killed_under_load_starts_again_with_all_it_acknowledged(start: Start, tmp_path: Path) -> None:
+    secret = token(tmp_path)
+    server = start()
+    acknowledged = written_under_load(server, secret, signal.SIGKILL)
+    assert server.process.wait(PATIENCE_SECONDS) == -signal.SIGKILL
+    again = start(**{"server.port": server.port})
+    assert again.port == server.port
+    with httpx.Client(base_url=again.url, headers={"authorization": f"Bearer {secret}"}) as client:
+        for key, turn in list(acknowledged.items())[-8:]:
+            body = {**TURN, "session": turn["session"], "key": key, "text": "said twice"}
+            assert client.post("/api/v1/turns", json=body).json() == turn, "the key still gives the same turn"
+    assert again.stop(signal.SIGINT) == 0
+    check_kept(tmp_path, acknowledged)
+
+
+def half_a_request(server: Server, secret: str) -> tuple[socket.socket, bytes]:
+    """A connection with a request that the server is reading, and the end of its body, which is yet to be sent."""
+    body = json.dumps({**TURN, "session": "s", "key": "slow", "text": "sent slowly"}).encode()
+    head = (
+        f"POST /api/v1/turns HTTP/1.1\r\nHost: localhost:{server.port}\r\nAuthorization: Bearer {secret}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nExpect: 100-continue\r\n\r\n"
+    )
+    connection = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_SECONDS)
+    connection.sendall(head.encode())
+    assert connection.recv(1000).startswith(b"HTTP/1.1 100")
+    connection.sendall(body[:20])
+    return connection, body[20:]
+
+
+def read_all(connection: socket.socket) -> str:
+    gathered = b""
+    while data := connection.recv(65536):
+        gathered += data
+    return gathered.decode()
+
+
+def wait_until_closed(server: Server) -> None:
+    """Wait until the server accepts no more connections."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            socket.create_connection(("127.0.0.1", server.port), timeout=5).close()
+        except ConnectionRefusedError:
+            return
+        time.sleep(0.02)
+    raise AssertionError("it still accepts connections")
+
+
+def test_a_request_under_way_is_finished_before_the_server_stops(start: Start, tmp_path: Path) -> None:
+    secret = token(tmp_path)
+    server = start()
+    connection, rest = half_a_request(server, secret)
+    with connection:
+        server.process.send_signal(signal.SIGTERM)
+        wait_until_closed(server)
+        assert server.process.poll() is None
+        connection.sendall(rest)
+        assert read_all(connection).startswith("HTTP/1.1 201")
+    assert (server.process.wait(PATIENCE_SECONDS), server.errors) == (0, "")
+    check_kept(tmp_path, {"slow": {"session": "s", "seq": 1, "text": "sent slowly"}})
+
+
+def test_a_request_that_never_ends_is_broken_off_when_the_time_to_drain_is_over(start: Start, tmp_path: Path) -> None:
+    secret = token(tmp_path)
+    server = start(drain_seconds=1)
+    connection, _ = half_a_request(server, secret)
+    with connection:
+        began = time.monotonic()
+        assert server.stop() == 0
+        assert 1 <= time.monotonic() - began < 20
+        head, _, body = read_all(connection).partition("\r\n\r\n")
+    assert head.startswith("HTTP/1.1 503") and "nosniff" in head
+    assert "stopping" in json.loads(body)["error"]["message"]
+    assert "Traceback" not in server.errors
+
+
+def test_a_second_signal_ends_it_at_once(start: Start, tmp_path: Path) -> None:
+    secret = token(tmp_path)
+    server = start()
+    connection, _ = half_a_request(server, secret)
+    with connection:
+        server.process.send_signal(signal.SIGTERM)
+        wait_until_closed(server)
+        assert server.process.poll() is None
+        assert (server.stop(), server.errors) == (128 + signal.SIGTERM, "")
+
+
+def test_it_serves_postgresql_as_well(start: Start, postgres_address: str) -> None:
+    async def make() -> str:
+        store = await PostgresStore.open(postgres_address, SystemClock())
+        secret = new_token(store.clock)
+        await store.add_token("test", "owner", secret)
+        await store.close()
+        return secret
+
+    secret = asyncio.run(make())
+    server = start(database=postgres_address)
+    with httpx.Client(base_url=server.url, headers={"authorization": f"Bearer {secret}"}) as client:
+        assert client.post("/api/v1/turns", json=TURN).status_code == 201
+        assert client.get("/api/v1/status").json()["totals"]["turns"] == 1
+    assert (server.stop(), server.errors) == (0, "")
+
+
+def test_an_idle_connection_does_not_hold_up_the_stop(start: Start) -> None:
+    server = start()
+    with httpx.Client(base_url=server.url) as client, socket.create_connection(("127.0.0.1", server.port)):
+        assert client.get("/healthz").status_code == 200
+        began = time.monotonic()
+        assert (server.stop(signal.SIGINT), server.errors) == (0, "")
+        assert time.monotonic() - began < 10
+
+
+@pytest.mark.spec("DOOR-3", "SAFE-1")
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"nonsense\r\n\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
+        b"POST /api/v1/turns HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
+        b"GET /" + b"x" * 100_000,
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+    ],
+    ids=lambda sent: str(sent[:20]),
+)
+def test_what_is_no_request_gets_the_same_shape_of_error(shared: Server, sent: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", shared.port), timeout=PATIENCE_SECONDS) as connection:
+        connection.sendall(sent)
+        connection.shutdown(socket.SHUT_WR)
+        head, _, body = read_all(connection).partition("\r\n\r\n")
+    assert head.startswith("HTTP/1.1 400 ")
+    assert "nosniff" in head and "default-src 'none'" in head and "\r\nserver:" not in head.lower()
+    assert json.loads(body)["error"]["kind"] == "BadInput"
+
+
+def test_a_body_over_the_limit_is_answered_while_it_is_sent(shared: Server, secret: str) -> None:
+    headers = {"authorization": f"Bearer {secret}", "content-type": "application/json"}
+    with httpx.Client(base_url=shared.url, headers=headers, timeout=PATIENCE_SECONDS) as client:
+        sizes = (b" " * 10_000 for _ in range(100))
+        assert client.post("/api/v1/turns", content=sizes).status_code == 413
+        assert client.post("/api/v1/turns", content=b" " * 1_000_000).status_code == 413
+        assert client.get("/api/v1/status").status_code == 200, "the server goes on"
+
+
+def test_a_request_to_upgrade_is_answered_as_a_plain_one(shared: Server) -> None:
+    headers = {"connection": "upgrade", "upgrade": "websocket", "sec-websocket-key": "x", "sec-websocket-version": "13"}
+    with httpx.Client(base_url=shared.url) as client:
+        assert client.get("/healthz", headers=headers).status_code == 200
+        assert client.get("/healthz", headers={**headers, "origin": "http://evil.example"}).status_code == 403
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One server for the tests that leave it as it was."""
+    folder = tmp_path_factory.mktemp("shared")
+    server = Server(folder, **{"log.turn_bytes_max": 2000})
+    yield server
+    code, errors = server.stop(), server.errors
+    server.close()
+    assert (code, errors) == (0, "")
+
+
+@pytest.fixture
+def secret(shared: Server) -> str:
+    where = httpx.get(f"{shared.url}/api/v1/status").json()["where"]
+    return token(Path(where).parent)
+
+
+# --- addresses ------------------------------------------------------------------------------------------------------
+
+
+def has_ipv6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+needs_ipv6 = pytest.mark.skipif(not has_ipv6(), reason="this machine has no IPv6")
+
+
+def quiet(_: str) -> None:
+    raise AssertionError("it announced itself")
+
+
+async def test_a_port_that_is_taken_is_said_so_and_nothing_is_made(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with pytest.raises(BadInput, match=rf"port {port} on 127\.0\.0\.1 is taken by another program; .*--port"):
+            await serve(loaded(tmp_path / "new", **{"server.port": port}), announce=quiet)
+    assert not (tmp_path / "new").exists()
+
+
+async def test_of_two_servers_on_one_port_the_second_says_so(start: Start, tmp_path: Path) -> None:
+    first = start()
+    with pytest.raises(BadInput, match="taken"):
+        await serve(loaded(tmp_path / "new", **{"server.port": first.port}), announce=quiet)
+    assert first.stop() == 0
+
+
+@pytest.mark.parametrize(
+    ("host", "said"),
+    [("203.0.113.7", "is not an address of this machine"), ("no-such-host.invalid", "is not known here")],
+)
+async def test_an_address_that_cannot_be_used_is_said_so(tmp_path: Path, host: str, said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        await serve(loaded(tmp_path, **{"server.host": host, "server.port": 0}), announce=quiet)
+
+
+@pytest.mark.spec("SAFE-1")
+@pytest.mark.parametrize("host", ["0.0.0.0", pytest.param("::", marks=needs_ipv6)])
+def test_an_address_others_can_reach_demands_a_token_that_is_not_revoked(tmp_path: Path, host: str) -> None:
+    given = loaded(tmp_path, **{"server.host": host, "server.port": 0})
+
+    async def revoke() -> None:
+        async with opened(tmp_path) as store:
+            (made,) = await store.tokens()
+            await store.revoke_token(made.id)
+
+    with pytest.raises(NotAllowed, match="afterglow token create"):
+        asyncio.run(serve(given, announce=quiet))
+    token(tmp_path)
+    asyncio.run(revoke())
+    with pytest.raises(NotAllowed, match="afterglow token create"):
+        asyncio.run(serve(given, announce=quiet))
+
+
+@pytest.mark.spec("SAFE-1")
+async def test_an_address_is_checked_alike_on_every_store(store: Store) -> None:
+    await check_address(store, "127.0.0.1")
+    with pytest.raises(NotAllowed):
+        await check_address(store, "192.0.2.1")
+    made = await store.add_token("test", "read", new_token(store.clock))
+    await check_address(store, "192.0.2.1")
+    await store.revoke_token(made.id)
+    with pytest.raises(NotAllowed):
+        await check_address(store, "192.0.2.1")
+
+
+@pytest.mark.spec("SAFE-1")
+def test_with_a_token_it_listens_everywhere_and_asks_everyone_for_one(start: Start, tmp_path: Path) -> None:
+    secret = token(tmp_path, "read")
+    server = start(**{"server.host": "0.0.0.0"})
+    assert server.url == f"http://0.0.0.0:{server.port}"
+    with httpx.Client(base_url=f"http://127.0.0.1:{server.port}") as client:
+        assert client.get("/healthz").status_code == 200
+        for path in ("/", "/readyz", "/api/v1/status", "/nowhere"):
+            assert client.get(path).status_code == 401, path
+        client.headers["authorization"] = f"Bearer {secret}"
+        assert client.get("/api/v1/status").status_code == 200
+    assert server.stop() == 0
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.2", pytest.param("::1", marks=needs_ipv6)])
+def test_it_announces_the_address_that_answers(start: Start, host: str) -> None:
+    server = start(**{"server.host": host})
+    assert server.url, server.errors
+    assert httpx.get(f"{server.url}/readyz").status_code == 200
+    assert server.stop() == 0
+
+
+@pytest.mark.spec("SAFE-1")
+def test_it_listens_on_this_machine_unless_told_otherwise(tmp_path: Path) -> None:
+    assert loaded(tmp_path).settings.server.host == "127.0.0.1"
