@@ -60,9 +60,8 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     connect = socket.socket.connect
 
     def local_only(self: socket.socket, address: Any) -> None:
-        if self.family in (socket.AF_INET, socket.AF_INET6):
-            if not ipaddress.ip_address(address[0]).is_loopback:
-                raise RuntimeError(f"a test tried to reach {address[0]}; tests may connect to this machine only")
+        if self.family in (socket.AF_INET, socket.AF_INET6) and not ipaddress.ip_address(address[0]).is_loopback:
+            raise RuntimeError(f"a test tried to reach {address[0]}; tests may connect to this machine only")
         connect(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", local_only)

@@ -7,6 +7,9 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from afterglow import settings
+from afterglow.cli import reference
+
 ROOT = Path(__file__).parent.parent
 _REQUIREMENT = re.compile(r"^(P\d+|(?:LOG|CTX|SRC|IDLE|SUM|FACT|AWAY|AGENT|DOOR|SAFE)-\d+) (.*)$", re.MULTILINE)
 _TITLE_CHARS_MAX = 90
@@ -81,6 +84,8 @@ def main() -> None:
     for path, make in pages().items():
         path.write_text(make())
         print("wrote", path.relative_to(ROOT))
+    settings.regenerate(ROOT)
+    reference.regenerate(ROOT)
 
 
 if __name__ == "__main__":

@@ -74,7 +74,9 @@ def arm_from(environ: str) -> None:
         name, _, action = item.partition("=")
         action, _, count = action.partition("@")
         if action not in ACTIONS or not (count or "1").isdigit():
-            raise BadSettings(f"AFTERGLOW_FAILPOINTS: {item!r} is not name=action[@times]; actions: {', '.join(ACTIONS)}")
+            raise BadSettings(
+                f"AFTERGLOW_FAILPOINTS: {item!r} is not name=action[@times]; actions: {', '.join(ACTIONS)}"
+            )
         arm(name, action, at_time=int(count or 1))
 
 

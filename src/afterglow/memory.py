@@ -118,7 +118,8 @@ class Memory:
             usage=usage,
             key=key,
         )
-        prepare = asyncio.to_thread if len(text) > _LONG_CHARS else _at_once
+        long = len(text) + sum(len(repr(part)) for part in parts) > _LONG_CHARS
+        prepare = asyncio.to_thread if long else _at_once
         entry = await prepare(self.prepare, draft, binding.agent)
         if isinstance(to, Session):
             return await self.store.append(to.owner, to.id, entry, due)

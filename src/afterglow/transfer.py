@@ -17,7 +17,7 @@ from afterglow.memory import Memory
 from afterglow.store.log import Entry
 from afterglow.store.transaction import EVERYONE, Scope
 from afterglow.turns import Binding, Draft, Owner, Session, Turn
-from afterglow.work import Due, Work
+from afterglow.work import Due
 
 FORMAT = "afterglow-export"
 VERSION = 1
@@ -42,12 +42,13 @@ async def export_lines(memory: Memory, scope: Scope = EVERYONE) -> AsyncIterator
                     yield _line("turn", asdict(await memory.turn(session, turn.seq) if turn.cut else turn))
         before = page[-1]
     for work in await memory.store.work_list(scope, limit=1_000_000):
-        yield _line("work", asdict(work))
+        asked = Due(kind=work.kind, at=work.ready_at, reason=work.reason, subject=work.subject)
+        yield _line("work", {"owner": work.owner, **asdict(asked)})
 
 
 async def import_lines(memory: Memory, lines: Iterable[str], progress: Callable[[int], None] | None = None) -> int:
     """Write down what an export holds; the answer is how many turns were new."""
-    imported = 0
+    imported = number = 0
     pending = _Pending(memory)
     for number, line in enumerate(lines, 1):
         kind, value = _parsed(line, number)
@@ -65,15 +66,17 @@ async def import_lines(memory: Memory, lines: Iterable[str], progress: Callable[
                     imported += await pending.add(_read(Turn, value))
                 case "work":
                     imported += await pending.flush()
-                    await _import_work(memory, _read(Work, value))
+                    await memory.store.mark_due(value.pop("owner"), _read(Due, value))
                 case _:
-                    raise BadInput(f"kind {kind!r} is not known; this version reads owner, session, turn and work")
+                    raise BadInput(f"{kind!r} is not known; this version reads owner, session, turn and work")
         except (BadInput, TypeError, ValueError, KeyError) as error:
             raise BadInput(
                 f"line {number}: {error}. What came before it is imported; mend the line and import again"
             ) from None
         if progress is not None:
             progress(number)
+    if not number:
+        raise BadInput("the export is empty: not even its first line is there, so it was not written to the end")
     return imported + await pending.flush()
 
 
@@ -124,11 +127,6 @@ class _Pending:
             raise BadInput(f"session {turn.session!r} already has another turn {turn.seq}")
 
 
-async def _import_work(memory: Memory, work: Work) -> None:
-    due = Due(kind=work.kind, at=work.ready_at, reason=work.reason, subject=work.subject)
-    await memory.store.mark_due(work.owner, due)
-
-
 def _draft(turn: Turn) -> Draft:
     shared = {each.name for each in fields(Draft)} & {each.name for each in fields(Turn)}
     return Draft(**{name: getattr(turn, name) for name in shared})
@@ -142,18 +140,19 @@ def _check_format(kind: str, value: dict[str, Any]) -> None:
 
 
 def _line(kind: str, value: dict[str, Any]) -> str:
-    return json.dumps({"kind": kind, **value}, ensure_ascii=False, default=datetime.isoformat, separators=(",", ":"))
+    return json.dumps({kind: value}, ensure_ascii=False, default=datetime.isoformat, separators=(",", ":"))
 
 
 def _parsed(line: str, number: int) -> tuple[str, dict[str, Any]]:
     try:
-        value: Any = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise BadInput(f"line {number}: not JSON ({error.msg} at character {error.pos})") from None
-    if not isinstance(value, dict) or not isinstance(cast(Any, value).get("kind"), str):
-        raise BadInput(f"line {number}: not an object with a kind")
-    found = cast(dict[str, Any], value)
-    return found.pop("kind"), found
+        found: Any = json.loads(line)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise BadInput(f"line {number}: not JSON ({error})") from None
+    if isinstance(found, dict) and len(cast(Any, found)) == 1:
+        ((kind, value),) = cast(dict[str, Any], found).items()
+        if isinstance(value, dict):
+            return kind, cast(dict[str, Any], value)
+    raise BadInput(f'line {number}: not an object such as {{"turn": {{…}}}}')
 
 
 def _read(record: type[T], value: dict[str, Any]) -> T:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, Literal, get_args
 
@@ -109,8 +109,11 @@ class Draft:
         check_text_within(self.parts, "the parts")
         if self.key is not None:
             check_name(self.key, "key")
-        if self.at is not None and self.at.tzinfo is None:
-            raise BadInput(f"the time {self.at.isoformat()} has no zone; give one, such as {self.at.isoformat()}+00:00")
+        if self.model is not None:
+            check_name(self.model, "model")
+        _check_usage(self.usage)
+        if self.at is not None:
+            _check_moment(self.at)
         for start, end in self.recalled:
             if not 0 <= start < end <= len(self.text):
                 raise BadInput(f"recalled range {start}-{end} lies outside a text of {len(self.text)} characters")
@@ -209,6 +212,22 @@ def check_text_within(value: Any, what: str) -> None:
         raise BadInput(f"{what} hold {value}, which is not a number to JSON; turn it into text or null first")
     elif not (value is None or isinstance(value, bool | int | float)):
         raise BadInput(f"{what} hold a {type(value).__name__}, which JSON cannot; turn it into text first")
+
+
+def _check_moment(at: datetime) -> None:
+    if at.tzinfo is None:
+        raise BadInput(f"the time {at.isoformat()} has no zone; give one, such as {at.isoformat()}+00:00")
+    try:
+        at.astimezone(UTC)
+    except OverflowError:
+        raise BadInput(f"the time {at.isoformat()} lies outside the years 1 to 9999 in UTC") from None
+
+
+def _check_usage(usage: Mapping[str, int] | None) -> None:
+    for name, count in (usage or {}).items():
+        check_name(name, "the name of a usage figure")
+        if type(count) is not int or not 0 <= count < 2**53:
+            raise BadInput(f"usage {name!r} is {count!r}; give a whole number from 0 on")
 
 
 def _check_choice(given: str, allowed: Sequence[str], what: str) -> None:

@@ -232,7 +232,7 @@ async def test_workers_at_once_never_get_the_same_work(open_store: OpenStore) ->
             for claim in claims:
                 await store.finish(claim)
 
-    for round in range(20):
+    for _ in range(20):
         await asyncio.gather(*(work(each, f"w{n}") for n, each in enumerate(stores)))
     assert sorted(claim.subject for claim in taken) == sorted(f"s{n}" for n in range(60))
     assert await stores[0].work_list(EVERYONE) == []

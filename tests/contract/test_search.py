@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import logging
 import random
+import sqlite3
 from pathlib import Path
 
 import pytest
 
+from afterglow import failpoints
 from afterglow.clock import FixedClock
 from afterglow.search import words
 from afterglow.search.hits import by_words
@@ -89,3 +94,49 @@ async def test_both_databases_rank_alike_to_the_last_bit(tmp_path: Path, postgre
         assert await find(sqlite, query) == await find(postgres, query), query
     await sqlite.close()
     await postgres.close()
+
+
+def unindexed(path: Path) -> int:
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        query = "SELECT count(*) FROM turn_terms WHERE id > (SELECT indexed_to FROM index_progress)"
+        return connection.execute(query).fetchone()[0]
+
+
+@pytest.mark.spec("LOG-7")
+async def test_words_are_found_before_the_index_has_them_and_after(
+    tmp_path: Path, clock: FixedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.db"
+    monkeypatch.setattr("afterglow.store.sqlite._QUIET_SECONDS", 3600)
+    lazy = await SQLiteStore.open(path, clock)
+    await fill(lazy, TALK)
+    before = [await find(lazy, query) for query in QUERIES]
+    assert unindexed(path) == len(TALK)
+    await lazy.close()
+    monkeypatch.setattr("afterglow.store.sqlite._QUIET_SECONDS", 0.001)
+    prompt = await SQLiteStore.open(path, clock)
+    while unindexed(path):
+        await asyncio.sleep(0.01)
+    assert [await find(prompt, query) for query in QUERIES] == before
+    assert await prompt.check() == []
+    await prompt.close()
+
+
+@pytest.mark.spec("LOG-7", "P7")
+async def test_an_index_that_cannot_be_written_holds_nobody_up(
+    tmp_path: Path, clock: FixedClock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.CRITICAL)
+    monkeypatch.setattr("afterglow.store.sqlite._QUIET_SECONDS", 0.001)
+    path = tmp_path / "a.db"
+    store = await SQLiteStore.open(path, clock)
+    failpoints.arm("index:before", "full", at_time=2)  # the first is the look for words from before
+    await fill(store, TALK[:1])
+    await asyncio.sleep(0.2)
+    assert unindexed(path) == 1
+    assert len(await find(store, "salmon")) == 1
+    await fill(store, TALK[1:2])
+    while unindexed(path):
+        await asyncio.sleep(0.01)
+    assert len(await find(store, "salmon")) == 2
+    await store.close()

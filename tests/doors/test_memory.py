@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from afterglow.settings import AgentSettings, LogSettings, SearchSettings
 from afterglow.store.contract import Store
 from afterglow.store.transaction import EVERYONE
 from afterglow.transfer import export_lines, import_lines
+from afterglow.work import Due
 from tests.conftest import KATE, OTHER
 
 SECRET = "sk-proj-" + "aB3dE6gH9" * 6
@@ -165,6 +167,8 @@ async def test_an_export_imports_into_an_empty_store_to_an_equal_state(memory: M
     await memory.join(web.owner, KATE.owner)
     await memory.store.close_session(KATE.owner, (await memory.open_session(web)).id)
     await memory.append(OTHER, "user", f"somebody else with {SECRET}")
+    later = memory.store.clock.now() + timedelta(minutes=30)
+    await memory.store.mark_due(OTHER.owner, Due(kind="facts", at=later, reason="idle", subject=OTHER.owner))
 
     exported = [line async for line in export_lines(memory)]
     assert await import_lines(other_memory, exported) == 16
@@ -191,18 +195,20 @@ async def test_one_owner_can_be_exported_alone(memory: Memory) -> None:
     [
         (["not json"], "line 1: not JSON"),
         (["[1]"], "line 1: not an object"),
-        (['{"kind":"format","name":"something"}'], "line 1: this is not an export of Afterglow"),
-        (['{"kind":"format","name":"afterglow-export","version":9}'], "newer than 1; upgrade"),
-        ([None, '{"kind":"turn","session":"x"}'], "line 2: "),
-        ([None, '{"kind":"dream"}'], "line 2: kind 'dream' is not known"),
-        ([None, '{"kind":"owner","id":"a","created_at":"yesterday"}'], "line 2: "),
-        ([None, '{"kind":"owner","id":"a","colour":"red"}'], "line 2: unknown field 'colour'"),
+        ([], "the export is empty"),
+        (['{"format":{"name":"something"}}'], "line 1: this is not an export of Afterglow"),
+        (['{"format":{"name":"afterglow-export","version":9}}'], "newer than 1; upgrade"),
+        ([None, '{"turn":{"session":"x"}}'], "line 2: "),
+        ([None, '{"dream":{}}'], "line 2: 'dream' is not known"),
+        ([None, '{"owner":{"id":"a","created_at":"yesterday"}}'], "line 2: "),
+        ([None, '{"owner":{"id":"a","colour":"red"}}'], "line 2: unknown field 'colour'"),
+        ([None, '{"work":{"kind":"facts"}}'], "line 2: "),
     ],
 )
 async def test_a_file_that_is_not_an_export_is_refused_by_line(
     other_memory: Memory, lines: list[Any], sentence: str
 ) -> None:
-    first = '{"kind":"format","name":"afterglow-export","version":1}'
+    first = '{"format":{"name":"afterglow-export","version":1}}'
     with pytest.raises(BadInput) as caught:
         await import_lines(other_memory, [line or first for line in lines])
     assert sentence in str(caught.value)

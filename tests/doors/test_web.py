@@ -539,7 +539,7 @@ async def test_a_name_that_several_owners_use_asks_for_the_owner(any_door: Door)
     await say(any_door.memory, OTHER, "daily", "from ben")
     async with any_door.client() as client:
         for path in ("", "/turns", "/turns/1", "/context"):
-            assert "?owner=" in await told(client, f"/api/v1/sessions/daily{path}")
+            assert "naming the owner" in await told(client, f"/api/v1/sessions/daily{path}")
         for binding, name in ((KATE, "ana"), (OTHER, "ben")):
             answer = await client.get("/api/v1/sessions/daily/turns/1", params={"owner": binding.owner})
             assert check(answer)["text"] == f"from {name}"

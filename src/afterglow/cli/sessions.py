@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from afterglow.cli.call import Call, LimitOption, OwnerOption, SessionArgument, command, group
-from afterglow.errors import BadInput, NotFound
+from afterglow.errors import NotFound
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -136,10 +136,7 @@ async def those_there_are(memory: Memory) -> str:
 
 async def find(memory: Memory, session: str, owner: str | None) -> Session:
     """The session of this name. A name that several owners gave to a session of theirs needs the owner."""
-    try:
-        return await memory.session(session, owner=await scope(memory, owner))
-    except AssertionError:  # the store found more than one
-        raise BadInput(f"more than one owner has a session {session!r}; say whose with --owner") from None
+    return await memory.session(session, owner=await scope(memory, owner))
 
 
 def _range(session: Session, first: int | None, last: int | None) -> tuple[int, int]:

@@ -93,13 +93,15 @@ def _hit(turn: Turn, terms: list[str], why: words.Scored) -> Hit:
 
 def _around(turn: Turn, span: tuple[int, int]) -> Hit:
     start = max(0, span[0] - words.SNIPPET_CHARS // 3)
-    end = max(min(span[1], start + words.SNIPPET_CHARS), min(len(turn.text), start + words.SNIPPET_CHARS))
+    end = min(len(turn.text), start + words.SNIPPET_CHARS)
+    before, after = "…" if start else "", "…" if end < len(turn.text) else ""
+    shift = len(before) - start
     return Hit(
         owner=turn.owner,
         session=turn.session,
         seq=turn.seq,
         role=turn.role,
         at=turn.at,
-        snippet=turn.text[start:end],
-        marks=((span[0] - start, min(span[1], end) - start),),
+        snippet=before + turn.text[start:end] + after,
+        marks=((span[0] + shift, min(span[1], end) + shift),),
     )

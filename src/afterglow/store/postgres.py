@@ -72,8 +72,8 @@ class _PostgresTx(Tx):
         cursor = self._connection.execute(cast(Any, sql), values)
         return cast(list[Row], cursor.fetchall()) if cursor.description else []
 
-    def index_terms_from(self, row_id: int) -> None:
-        """The database does it by itself: the lexemes are a generated column."""
+    def words_written(self) -> None:
+        """Nothing to do: the index is the database's own, over a generated column."""
 
     def wake_workers(self) -> None:
         self._connection.execute(f"NOTIFY {_CHANNEL}")

@@ -53,9 +53,9 @@ def group_of(role: Role) -> Group:
 
 def index_turn(tx: Tx, *, owner: str, session: str, seq: int, role: Role, at_us: int, terms: Sequence[str]) -> None:
     if terms:
-        row = tx.one(
+        tx.run(
             """INSERT INTO turn_terms (owner, session, seq, role, at, mark, terms)
-               VALUES (:owner, :session, :seq, :role, :at, :mark, :terms) RETURNING id""",
+               VALUES (:owner, :session, :seq, :role, :at, :mark, :terms)""",
             owner=owner,
             session=session,
             seq=seq,
@@ -64,7 +64,7 @@ def index_turn(tx: Tx, *, owner: str, session: str, seq: int, role: Role, at_us:
             mark=_mark(owner, group_of(role)),
             terms=" ".join(terms),
         )
-        tx.index_terms_from(row["id"])
+        tx.words_written()
 
 
 def word_matches(tx: Tx, terms: Sequence[str]) -> tuple[list[Indexed], Stats]:
@@ -72,10 +72,10 @@ def word_matches(tx: Tx, terms: Sequence[str]) -> tuple[list[Indexed], Stats]:
     found: dict[tuple[str, str, int], Indexed] = {}
     for owner in tx.owners:
         for group, term in holding:
-            token = f"{_mark(owner, group)}{term}"
-            holding[group, term] += int(tx.one("{matches_count}", token=token)["n"])
+            asked = {"mark": _mark(owner, group), "term": term}
+            holding[group, term] += int(tx.one("{matches_count}", **asked)["n"])
             for row in tx.rows(
-                "SELECT * FROM turn_terms WHERE {mine} AND id IN ({matches})", token=token, most=MATCHES_MAX
+                "SELECT * FROM turn_terms WHERE {mine} AND id IN ({matches})", **asked, most=MATCHES_MAX
             ):
                 found[owner, row["session"], row["seq"]] = _indexed(row)
     neighbours = {(owner, session, seq + step) for owner, session, seq in found for step in (-1, 1)} - found.keys()

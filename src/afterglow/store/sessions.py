@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from afterglow.clock import from_us, to_us
 from afterglow.errors import BadInput, NotFound
 from afterglow.store.transaction import Row, Tx
-from afterglow.turns import Binding, Owner, Session
+from afterglow.turns import Binding, Owner, Session, check_name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Totals:
-    """How much there is."""
+    """How much there is. Owners that are joined to another count on their own here."""
 
     owners: int
     sessions: int
@@ -30,6 +30,7 @@ def open_session(tx: Tx, binding: Binding, named: str | None, new_session: str, 
         if row is None or row["state"] == "closed":
             row = open_new(tx, binding, new_session, at_us)
         return _record(row)
+    check_name(named, "the session's name")
     row = find(tx, named)
     if row is None:
         _lock_owner(tx, at_us)
@@ -152,7 +153,10 @@ def restore_session(tx: Tx, given: Session) -> int:
 
 
 def find(tx: Tx, session_id: str, lock: bool = False) -> Row | None:
-    return tx.row(f"SELECT * FROM sessions WHERE {{mine}} AND id = :id {'{lock}' if lock else ''}", id=session_id)
+    rows = tx.rows(f"SELECT * FROM sessions WHERE {{mine}} AND id = :id {'{lock}' if lock else ''}", id=session_id)
+    if len(rows) > 1:
+        raise BadInput(f"several owners have a session {session_id!r}; say whose by naming the owner")
+    return rows[0] if rows else None
 
 
 def existing(row: Row | None, session_id: str) -> Row:

@@ -9,6 +9,7 @@ so it waits for its turn instead of failing half-way.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import queue
 import sqlite3
@@ -31,6 +32,16 @@ from afterglow.store.transaction import EVERYONE, SQLITE, Everyone, Row, Scope, 
 from afterglow.store.waiting import Waiters
 
 T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+_UNINDEXED_MAX = 256
+_QUIET_SECONDS = 0.05
+_INDEX_SOME = f"""INSERT INTO turn_index (rowid, terms)
+  SELECT id, mark || replace(terms, ' ', ' ' || mark) FROM turn_terms
+  WHERE id > (SELECT indexed_to FROM index_progress WHERE id = 1) ORDER BY id LIMIT {_UNINDEXED_MAX}"""
+_NOTE_INDEXED = f"""UPDATE index_progress SET indexed_to = (SELECT max(id) FROM (
+  SELECT id FROM turn_terms WHERE id > (SELECT indexed_to FROM index_progress WHERE id = 1) ORDER BY id LIMIT {_UNINDEXED_MAX}))
+  WHERE id = 1"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,7 +66,7 @@ class _Job:
     result: Any = None
     error: BaseException | None = None
     wakes: bool = False
-    terms_from: int | None = None
+    words: int = 0
 
 
 class _SQLiteTx(Tx):
@@ -65,13 +76,13 @@ class _SQLiteTx(Tx):
         super().__init__(owners)
         self._connection = connection
         self.wakes = False
-        self.terms_from: int | None = None
+        self.words = 0
 
     def _execute(self, sql: str, values: Mapping[str, Any]) -> list[Row]:
         return self._connection.execute(sql, values).fetchall()
 
-    def index_terms_from(self, row_id: int) -> None:
-        self.terms_from = row_id if self.terms_from is None else self.terms_from
+    def words_written(self) -> None:
+        self.words += 1
 
     def wake_workers(self) -> None:
         self.wakes = True
@@ -97,6 +108,7 @@ class SQLiteStore(Store):
         """Held to put a job in the queue and to end the queue, so that no job comes after its end."""
         self._closed = False
         self._writer_ended = False
+        self._unindexed = 1  # there may be some from before
 
     @classmethod
     async def open(cls, path: Path, clock: Clock, limits: SQLiteLimits | None = None) -> SQLiteStore:
@@ -165,18 +177,27 @@ class SQLiteStore(Store):
     def _serve(self) -> None:
         batch: list[_Job] = []
         try:
-            while (first := self._jobs.get()) is not None:
+            while (first := self._first_job()) is not None:
                 batch = [first]
                 self._run_batch(batch)
                 for job in batch:
                     if job.error is None:
                         job.error = _reached(f"{job.name}:after")
                 _answer(batch)
+                self._unindexed += sum(job.words for job in batch if job.error is None)
                 if any(job.wakes and job.error is None for job in batch):
                     self._waiters.wake()
                 batch = []
         finally:
             self._end_writing(batch)
+
+    def _first_job(self) -> _Job | None:
+        """Wait for a verb; in a quiet moment, or after many, index the words that were written."""
+        if self._unindexed < _UNINDEXED_MAX:
+            with suppress(queue.Empty):
+                return self._jobs.get(timeout=_QUIET_SECONDS if self._unindexed else None)
+        self._index_words()
+        return self._jobs.get()
 
     def _end_writing(self, batch: list[_Job]) -> None:
         """However the thread comes to its end, nobody is left waiting."""
@@ -250,7 +271,7 @@ class SQLiteStore(Store):
         try:
             tx = _SQLiteTx(self._writing, _owners(self._writing, job.scope))
             job.result = job.verb(tx)
-            job.wakes, job.terms_from = tx.wakes, tx.terms_from
+            job.wakes, job.words = tx.wakes, tx.words
         except Exception as error:
             if not self._writing.in_transaction:
                 raise
@@ -262,21 +283,26 @@ class SQLiteStore(Store):
         self._writing.execute("BEGIN IMMEDIATE")
 
     def _commit(self, batch: list[_Job]) -> None:
-        self._index_terms(batch)
         for job in batch:
             if job.error is None:
                 failpoints.reach(f"{job.name}:before")
         self._writing.execute("COMMIT")
 
-    def _index_terms(self, batch: list[_Job]) -> None:
-        """The words of all new turns go into the index at once. Nobody else writes meanwhile, so ids only grow."""
-        new = [job.terms_from for job in batch if job.terms_from is not None and job.error is None]
-        if new:
-            self._writing.execute(
-                """INSERT INTO turn_index (rowid, terms)
-                   SELECT id, mark || replace(terms, ' ', ' ' || mark) FROM turn_terms WHERE id >= ?""",
-                (min(new),),
-            )
+    def _index_words(self) -> None:
+        """Bring the index up to what was written, by this process or another: a batch at a time, when nobody waits."""
+        while self._unindexed:
+            try:
+                self._begin()
+                self._unindexed = self._writing.execute(_INDEX_SOME).rowcount
+                if self._unindexed:
+                    self._writing.execute(_NOTE_INDEXED)
+                failpoints.reach("index:before")
+                self._writing.execute("COMMIT")
+                failpoints.reach("index:after")
+            except Exception as error:  # noqa: BLE001 - search finds what is not indexed too, only slower: try again later
+                self._roll_back()
+                self._unindexed = 0
+                _log.warning("new words are not in the index yet: %s", translated(error, self.path))
 
     def _roll_back(self) -> None:
         try:

@@ -54,6 +54,9 @@ class Dialect:
         return _adapt(self, sql, mine)
 
 
+_NOT_YET_INDEXED = """FROM turn_terms WHERE id > (SELECT indexed_to FROM index_progress WHERE id = 1) AND mark = :mark
+                        AND instr(' ' || terms || ' ', ' ' || :term || ' ') > 0"""
+
 SQLITE = Dialect(
     "sqlite",
     r":\1",
@@ -63,10 +66,14 @@ SQLITE = Dialect(
         "skip_locked": "",
         "least": "min",
         "greatest": "max",
-        "id": "INTEGER PRIMARY KEY",
+        "id": "INTEGER PRIMARY KEY AUTOINCREMENT",
         "lock_aliases": "SELECT 1",
-        "matches": "SELECT rowid FROM turn_index WHERE turn_index MATCH :token ORDER BY rowid DESC LIMIT :most",
-        "matches_count": "SELECT coalesce((SELECT doc FROM turn_vocab WHERE term = :token), 0) AS n",
+        "matches": f"""SELECT id FROM (
+              SELECT * FROM (SELECT rowid AS id FROM turn_index WHERE turn_index MATCH :mark || :term
+                             ORDER BY rowid DESC LIMIT :most)
+              UNION ALL SELECT id {_NOT_YET_INDEXED}) ORDER BY id DESC LIMIT :most""",
+        "matches_count": f"""SELECT coalesce((SELECT doc FROM turn_vocab WHERE term = :mark || :term), 0)
+                                    + (SELECT count(*) {_NOT_YET_INDEXED}) AS n""",
     },
 )
 POSTGRES = Dialect(
@@ -80,8 +87,8 @@ POSTGRES = Dialect(
         "greatest": "greatest",
         "id": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
         "lock_aliases": "LOCK TABLE aliases IN SHARE ROW EXCLUSIVE MODE",
-        "matches": "SELECT afterglow_matches(:token, :most)",
-        "matches_count": "SELECT afterglow_matches_count(:token) AS n",
+        "matches": "SELECT afterglow_matches(:mark || :term, :most)",
+        "matches_count": "SELECT afterglow_matches_count(:mark || :term) AS n",
     },
 )
 
@@ -149,8 +156,8 @@ class Tx(ABC):
     def _execute(self, sql: str, values: Mapping[str, Any]) -> list[Row]: ...
 
     @abstractmethod
-    def index_terms_from(self, row_id: int) -> None:
-        """Terms were written down from this row on: see that the index has them when this transaction commits."""
+    def words_written(self) -> None:
+        """When this transaction commits, there are words that the index does not have yet."""
 
     @abstractmethod
     def wake_workers(self) -> None:

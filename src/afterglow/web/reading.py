@@ -175,13 +175,7 @@ def _scope(access: Access, owner: str | None) -> Scope:
 
 
 async def _session(memory: Memory, access: Access, name: str, owner: str | None) -> Session:
-    scope = _scope(access, owner)
-    try:
-        return await memory.session(name, owner=scope)
-    except AssertionError:  # the store expects one row: the name alone does not tell which session is meant
-        if owner is not None:
-            raise
-        raise BadInput(f"several owners have a session {name[:200]!r}; say whose with ?owner=…") from None
+    return await memory.session(name, owner=_scope(access, owner))
 
 
 async def _only_owner(memory: Memory) -> str:
