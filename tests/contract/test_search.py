@@ -102,6 +102,14 @@ def unindexed(path: Path) -> int:
         return connection.execute(query).fetchone()[0]
 
 
+async def all_indexed(path: Path) -> None:
+    for _ in range(1000):
+        if not unindexed(path):
+            return
+        await asyncio.sleep(0.02)
+    pytest.fail("the index never caught up")
+
+
 @pytest.mark.spec("LOG-7")
 async def test_words_are_found_before_the_index_has_them_and_after(
     tmp_path: Path, clock: FixedClock, monkeypatch: pytest.MonkeyPatch
@@ -115,8 +123,7 @@ async def test_words_are_found_before_the_index_has_them_and_after(
     await lazy.close()
     monkeypatch.setattr("afterglow.store.sqlite._QUIET_SECONDS", 0.001)
     prompt = await SQLiteStore.open(path, clock)
-    while unindexed(path):
-        await asyncio.sleep(0.01)
+    await all_indexed(path)
     assert [await find(prompt, query) for query in QUERIES] == before
     assert await prompt.check() == []
     await prompt.close()
@@ -130,13 +137,19 @@ async def test_an_index_that_cannot_be_written_holds_nobody_up(
     monkeypatch.setattr("afterglow.store.sqlite._QUIET_SECONDS", 0.001)
     path = tmp_path / "a.db"
     store = await SQLiteStore.open(path, clock)
-    failpoints.arm("index:before", "full", at_time=2)  # the first is the look for words from before
+    disk_is_full = True
+
+    def fail(place: str) -> None:
+        if place == "index:before" and disk_is_full:
+            raise sqlite3.OperationalError("database or disk is full")
+
+    failpoints.watch(fail)
     await fill(store, TALK[:1])
     await asyncio.sleep(0.2)
     assert unindexed(path) == 1
     assert len(await find(store, "salmon")) == 1
+    disk_is_full = False
     await fill(store, TALK[1:2])
-    while unindexed(path):
-        await asyncio.sleep(0.01)
+    await all_indexed(path)
     assert len(await find(store, "salmon")) == 2
     await store.close()
