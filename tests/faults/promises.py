@@ -1,0 +1,131 @@
+"""What must be true of a database whatever happened to it. Each function gives sentences about what is not."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from typing import Any
+
+from afterglow.store.contract import Store
+from afterglow.store.sqlite import SQLiteStore
+from afterglow.store.transaction import EVERYONE, Tx
+
+_SESSIONS = """
+SELECT s.owner, s.id, s.turns, s.tokens, s.exchanges, s.user_turns + s.others_turns AS indexed,
+       s.user_terms + s.others_terms AS terms, s.last_role,
+       coalesce(t.turns, 0) AS t_turns, coalesce(t.first, 1) AS first, coalesce(t.last, 0) AS last,
+       coalesce(t.tokens, 0) AS t_tokens, coalesce(t.exchanges, 0) AS t_exchanges,
+       coalesce(i.indexed, 0) AS t_indexed, coalesce(i.terms, 0) AS t_terms
+FROM sessions s
+LEFT JOIN (SELECT owner, session, count(*) AS turns, min(seq) AS first, max(seq) AS last, sum(tokens) AS tokens,
+                  sum(CASE WHEN role = 'user' AND coalesce(before, '') <> 'user' THEN 1 ELSE 0 END) AS exchanges
+           FROM (SELECT turns.*, lag(role) OVER (PARTITION BY owner, session ORDER BY seq) AS before FROM turns) AS t1
+           GROUP BY owner, session) AS t ON t.owner = s.owner AND t.session = s.id
+LEFT JOIN (SELECT owner, session, count(*) AS indexed,
+                  sum(length(terms) - length(replace(terms, ' ', '')) + 1) AS terms
+           FROM turn_terms GROUP BY owner, session) AS i ON i.owner = s.owner AND i.session = s.id
+"""
+
+
+async def broken(store: Store) -> list[str]:
+    """What is wrong with the database, from its pages up to its counters, its queue and its index."""
+
+    def look(tx: Tx) -> list[str]:
+        return [*_counters(tx), *_queue(tx)]
+
+    found = await store.check() + await store._read("look", EVERYONE, look)
+    if isinstance(store, SQLiteStore):
+        found += _index(store)
+    return found
+
+
+def _counters(tx: Tx) -> list[str]:
+    found: list[str] = []
+    for row in tx.rows(_SESSIONS):
+        name = f"session {row['id']} of {row['owner']}"
+        if (row["first"], row["last"]) != (1, row["t_turns"]):
+            found.append(f"{name} has {row['t_turns']} turns numbered {row['first']} to {row['last']}")
+        for counter in ("turns", "tokens", "exchanges", "indexed", "terms"):
+            if row[counter] != row[f"t_{counter}"]:
+                found.append(f"{name} counts {row[counter]} {counter}; it has {row[f't_{counter}']}")
+    return found
+
+
+def _queue(tx: Tx) -> list[str]:
+    """A head that was put back behind the others is looked at from then on, so up to now; a clock may go back a little."""
+    rows = tx.rows(
+        """SELECT w.owner, w.kind, w.subject FROM work w LEFT JOIN work_heads h ON h.owner = w.owner AND h.kind = w.kind
+           WHERE h.look_at IS NULL OR h.look_at > {greatest}(w.ready_at, {now} + 10000000)"""
+    )
+    return [f"nobody will look for {row['kind']} of {row['subject']} when it is ready" for row in rows]
+
+
+def _index(store: SQLiteStore) -> list[str]:
+    """SQLite's own check does not look into the index of words: compare it with the terms, word for word.
+
+    The index may be behind; up to where it says it has come, it has everything, and after that nothing.
+    """
+    connection = sqlite3.connect(store.path)
+    try:
+        connection.execute("CREATE VIRTUAL TABLE temp.entries USING fts5vocab(main, turn_index, instance)")
+        connection.execute("BEGIN")
+        indexed = set(connection.execute("SELECT term, doc FROM temp.entries"))
+        (indexed_to,) = connection.execute("SELECT indexed_to FROM index_progress").fetchone()
+        wanted = {
+            (mark + term, number)
+            for number, mark, terms in connection.execute("SELECT id, mark, terms FROM turn_terms")
+            for term in terms.split(" ")
+            if number <= indexed_to
+        }
+    finally:
+        connection.close()
+    missing, extra = len(wanted - indexed), len(indexed - wanted)
+    return [f"the index of words lacks {missing} entries and has {extra} too many"] if missing or extra else []
+
+
+async def lost(store: Store, acknowledged: list[tuple[Any, ...]], digest: Any) -> list[str]:
+    """Which acknowledged turns (owner, session, seq, key, digest of the text) are not there as they were written."""
+
+    def look(tx: Tx) -> dict[tuple[Any, ...], str]:
+        rows = tx.rows("SELECT owner, session, seq, key, text FROM turns")
+        return {(row["owner"], row["session"], row["seq"], row["key"]): row["text"] for row in rows}
+
+    stored = await store._read("look", EVERYONE, look)
+    return [
+        f"turn {each[2]} of session {each[1]}, key {each[3]}, was acknowledged and is not there as it was written"
+        for each in acknowledged
+        if tuple(each[:4]) not in stored or digest(stored[tuple(each[:4])]) != each[4]
+    ]
+
+
+async def doubled(store: Store) -> list[str]:
+    """Which texts stand in the log more than once, where every text was written once."""
+
+    def look(tx: Tx) -> Counter[tuple[str, str]]:
+        return Counter((row["owner"], row["text"]) for row in tx.rows("SELECT owner, text FROM turns"))
+
+    counted = await store._read("look", EVERYONE, look)
+    return [f"{text!r} of {owner} is there {count} times" for (owner, text), count in counted.items() if count > 1]
+
+
+async def dump(store: Store) -> dict[str, list[str]]:
+    """Every row of every table, to compare two databases or two moments of one."""
+    inner = {"turn_terms": {"id", "lexemes"}}  # what may differ where all that can be seen is equal
+
+    def look(tx: Tx) -> dict[str, list[str]]:
+        return {
+            table: sorted(
+                repr({name: value for name, value in dict(row).items() if name not in inner.get(table, ())})
+                for row in tx.rows(f"SELECT * FROM {table}")
+            )
+            for table in sorted({row["name"] for row in tx.rows(_TABLES[tx.dialect.name])} - {"schema_versions"})
+        }
+
+    return await store._read("dump", EVERYONE, look)
+
+
+_TABLES = {
+    "sqlite": "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'turn_index%'"
+    " AND name NOT IN ('turn_vocab', 'index_progress', 'sqlite_sequence')",
+    "postgres": "SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()",
+}

@@ -1,0 +1,103 @@
+"""`kill -9` in a loop: whatever was acknowledged is there, once, and everything still agrees with everything."""
+
+from __future__ import annotations
+
+import os
+import random
+from typing import Any
+
+import pytest
+
+from afterglow.store.contract import Store
+from afterglow.store.transaction import EVERYONE, Tx
+from afterglow.work import Limits
+from tests.faults.nursery import Nursery
+from tests.faults.promises import broken, doubled, lost
+from tests.faults.tasks import digest, open_store, write_keyed
+
+KILLS = int(os.environ.get("AFTERGLOW_TEST_KILLS", "100"))
+SEED = int(os.environ.get("AFTERGLOW_TEST_SEED", "0")) or random.SystemRandom().randrange(10**6)
+
+
+class Ledger:
+    """What the killed writers had begun, and what had been acknowledged to them."""
+
+    def __init__(self) -> None:
+        self.begun: dict[str, tuple[int, str, str]] = {}
+        self.acknowledged: list[tuple[Any, ...]] = []
+        self.finished: set[int] = set()
+
+    def enter(self, lines: list[Any]) -> None:
+        for what, *rest in lines:
+            if what == "begun":
+                self.begun[rest[1]] = tuple(rest)
+            elif what == "acknowledged":
+                self.acknowledged.append(tuple(rest))
+            else:
+                self.finished.add(rest[0])
+
+    @property
+    def unanswered(self) -> list[tuple[int, str, str]]:
+        """What the next writer sends again with the same keys."""
+        keys = {each[3] for each in self.acknowledged}
+        return [begun for key, begun in self.begun.items() if key not in keys]
+
+    async def not_kept(self, store: Store) -> list[str]:
+        """What is not as it was acknowledged: turns, work asked for, work finished."""
+
+        def look(tx: Tx) -> list[Any]:
+            return tx.rows("SELECT kind, subject, token FROM work")
+
+        work = await store._read("look", EVERYONE, look)
+        asked = {row["subject"] for row in work if row["kind"] == "summary"}
+        return [
+            *await lost(store, self.acknowledged, digest),
+            *(f"the work that turn {each[3]} asked for is gone" for each in self.acknowledged if each[3] not in asked),
+            *(f"the claim {row['token']} was finished and is back" for row in work if row["token"] in self.finished),
+        ]
+
+
+@pytest.mark.spec("P1", "P13", "LOG-1", "SUM-10")
+@pytest.mark.parametrize("address", ["sqlite", "postgres"], indirect=True)
+async def test_what_was_acknowledged_survives_kill_9_again_and_again(address: str, nursery: Nursery) -> None:
+    kills = KILLS if not address.startswith("postgresql:") else max(20, KILLS // 5)
+    chance, ledger, said_something = random.Random(SEED), Ledger(), 0
+    for number in range(kills):
+        early = chance.random() < 0.15  # while it opens the database
+        child = nursery.one(
+            "write_until_killed",
+            address=address,
+            seed=SEED + number,
+            unanswered=ledger.unanswered,
+            kill_after=chance.uniform(0, 0.04) if early else chance.uniform(0.02, 0.12),
+            early=early,
+        )
+        assert child.was_killed, f"seed {SEED}, kill {number}: {nursery.errors()}"
+        ledger.enter(child.lines)
+        said_something += bool(child.lines)
+        if number % 5 == 4 or number == kills - 1:  # in between, the next writer is the one who recovers
+            store = await open_store(address)
+            assert await broken(store) == [], f"seed {SEED}, kill {number}"
+            assert await ledger.not_kept(store) == [], f"seed {SEED}, kill {number}"
+            await store.close()
+    print(f"\n{kills} kills, seed {SEED}: {len(ledger.acknowledged)} acknowledged, {len(ledger.finished)} finished")
+    assert said_something > kills / 2, f"seed {SEED}: most were killed before they wrote anything"
+    await _begin_again(await open_store(address), ledger)
+
+
+async def _begin_again(store: Store, ledger: Ledger) -> None:
+    """What got no answer and is sent again is there once, and the work left behind is handed out once."""
+    for sender, key, text in ledger.unanswered:
+        await write_keyed(store, sender, key, text)
+
+    def look(tx: Tx) -> list[str]:
+        return sorted(row["key"] for row in tx.rows("SELECT key FROM turns"))
+
+    assert await store._read("look", EVERYONE, look) == sorted(ledger.begun), "each that was begun, once, and no other"
+    limits, done = Limits(lease_seconds=3600, attempts_max=10**6), []
+    while claims := await store.claim(("summary",), limit=500, holder="last", limits=limits):
+        done += [claim.subject for claim in claims]
+    assert sorted(done) == sorted(ledger.begun)
+    assert await doubled(store) == []
+    assert await broken(store) == []
+    await store.close()
