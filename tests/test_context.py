@@ -36,7 +36,7 @@ def test_the_newest_whole_exchanges_that_fit_are_shown() -> None:
 @pytest.mark.spec("CTX-11")
 def test_a_tools_result_is_never_shown_without_its_call() -> None:
     tail = turns("tool", "assistant", "user", "assistant", "tool", "assistant", first_seq=50)
-    assert next(message.seq for message in assemble("s", tail, 1000).messages) == 51
+    assert next(message.seq for message in assemble("s", tail, 1000).messages) == 52
     assert [message.seq for message in assemble("s", tail, 30).messages] == [52, 53, 54, 55]
 
 

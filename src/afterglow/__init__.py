@@ -75,6 +75,10 @@ _ELSEWHERE = {
 }
 
 
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'afterglow' has no attribute {name!r}")

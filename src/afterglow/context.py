@@ -40,7 +40,10 @@ def assemble(session: str, tail: Sequence[Turn], limit_tokens: int) -> Context:
     """The newest whole exchanges that fit; the last one is always there, so that a tool's result keeps its call."""
     kept: list[Turn] = []
     room = limit_tokens
-    for exchange in reversed(exchanges(tail)):
+    runs = exchanges(tail)
+    if len(runs) > 1 and runs[0].turns[0].seq > 1:
+        runs = runs[1:]  # its beginning may lie before the tail
+    for exchange in reversed(runs):
         tokens = sum(_shown_tokens(turn) for turn in exchange.turns)
         if kept and tokens > room:
             break

@@ -96,6 +96,8 @@ def strip_invisible(text: str) -> tuple[str, int]:
 
 def default_trust(role: Role) -> Trust:
     """The trust of a turn when its door knows nothing more than its role. Content never changes it."""
+    if role not in _TRUST_OF_ROLE:
+        raise BadInput(f"role {role!r} is not known; use one of {', '.join(_TRUST_OF_ROLE)}")
     return _TRUST_OF_ROLE[role]
 
 

@@ -22,12 +22,13 @@ from afterglow.store.contract import Store
 from afterglow.store.log import Entry, Shown
 from afterglow.store.sqlite import SQLiteLimits, SQLiteStore
 from afterglow.store.transaction import EVERYONE, Scope
-from afterglow.turns import Binding, Draft, Origin, Owner, Part, Role, Session, Trust, Turn
+from afterglow.turns import Binding, Draft, Origin, Owner, Part, Role, Session, Trust, Turn, check_text
 from afterglow.work import Due, Limits
 
 _LONG_CHARS = 100_000
 """A text over this is prepared in a thread, so that the event loop goes on."""
-_TAIL_TURNS_MAX = 200
+_TAIL_TURNS = 100
+"""How many turns are read at first; twice as many each time, until the budget is full."""
 
 
 @asynccontextmanager
@@ -104,7 +105,7 @@ class Memory:
         `key` makes it safe to repeat: the same key in the same session gives back the turn that is there. Secrets are
         taken out first, as the agent's settings say.
         """
-        binding = to.binding if isinstance(to, Session) else to
+        binding = _binding(to)
         draft = Draft(
             role=role,
             text=text,
@@ -118,6 +119,7 @@ class Memory:
             usage=usage,
             key=key,
         )
+        check_text(text, "the text")
         long = len(text) + sum(len(repr(part)) for part in parts) > _LONG_CHARS
         prepare = asyncio.to_thread if long else _at_once
         entry = await prepare(self.prepare, draft, binding.agent)
@@ -132,7 +134,7 @@ class Memory:
         switches = {"secrets": chosen.redact_secrets, "private": chosen.drop_private and draft.role != "tool"}
         clean = guard.redact(draft.text, **switches)
         parts, removed = guard.redact_within(list(draft.parts), **switches)
-        for kind, count in clean.removed.items():
+        for kind, count in (*clean.removed.items(), *draft.removed.items()):
             removed[kind] = removed.get(kind, 0) + count
         return self.entry(
             Draft(
@@ -148,7 +150,7 @@ class Memory:
                 usage=draft.usage,
                 key=draft.key,
                 removed=removed,
-                tokens=tokens.estimate(clean.text) + tokens.estimate_parts(parts),
+                tokens=draft.tokens or tokens.estimate(clean.text) + tokens.estimate_parts(parts),
             )
         )
 
@@ -172,8 +174,13 @@ class Memory:
 
     async def context(self, session: Session) -> Context:
         """What the model is to see of this session now."""
-        tail = await self.store.tail(session.owner, session.id, _TAIL_TURNS_MAX)
-        return assemble(session.id, tail, self.settings.context.context_limit_tokens)
+        _check_session(session)
+        limit = self.settings.context.context_limit_tokens
+        tail = await self.store.tail(session.owner, session.id, _TAIL_TURNS)
+        while tail and tail[0].seq > 1 and sum(turn.tokens for turn in tail) <= limit:
+            first = max(1, tail[0].seq - len(tail))
+            tail = await self.turns(session, first_seq=first, last_seq=tail[0].seq - 1, limit=len(tail)) + tail
+        return assemble(session.id, tail, limit)
 
     async def open_session(self, binding: Binding, named: str | None = None) -> Session:
         """The binding's open session, or a new one; with a name of your own, that session, made if it is missing."""
@@ -191,15 +198,17 @@ class Memory:
         self, session: Session, *, first_seq: int = 1, last_seq: int | None = None, limit: int = 100
     ) -> list[Turn]:
         """A run of turns in order; giant ones are cut, `turn` gives them whole."""
+        _check_session(session)
         return await self.store.turns(session.owner, session.id, first_seq=first_seq, last_seq=last_seq, limit=limit)
 
     async def turn(self, session: Session, seq: int) -> Turn:
         """One turn, whole."""
+        _check_session(session)
         return await self.store.turn(session.owner, session.id, seq)
 
     async def search(self, text: str, *, owner: str, limit: int = 10) -> Found:
         """The turns that fit the words best."""
-        return await hits.by_words(self.store, owner, text, self._results(limit))
+        return await hits.by_words(self.store, _one_owner(owner), text, self._results(limit))
 
     async def grep(self, expression: str, *, owner: str, limit: int = 10, ignore_case: bool = False) -> Found:
         """The newest turns that a regular expression matches, within the limits of the settings."""
@@ -207,7 +216,7 @@ class Memory:
         chosen = self.settings.search
         return await hits.by_pattern(
             self.store,
-            owner,
+            _one_owner(owner),
             pattern,
             self._results(limit),
             rows_max=chosen.rows_max,
@@ -231,6 +240,26 @@ class Memory:
         if not 1 <= limit <= most:
             raise BadInput(f"a search gives 1 to {most} results (search.results_max); {limit} were asked for")
         return limit
+
+
+def _binding(to: Any) -> Binding:
+    """The address behind what a caller names."""
+    if not isinstance(to, Binding | Session):
+        raise BadInput(f"a turn goes to a Binding or a Session; this is a {type(to).__name__}")
+    return to.binding if isinstance(to, Session) else to
+
+
+def _check_session(session: Any) -> None:
+    if not isinstance(session, Session):
+        raise BadInput(
+            f"this needs a Session, not a {type(session).__name__}; `await memory.session(name, owner=…)` gives one"
+        )
+
+
+def _one_owner(owner: Any) -> str:
+    if not isinstance(owner, str):
+        raise BadInput("a search is about one owner's memory; name it, such as owner=binding.owner")
+    return owner
 
 
 async def _at_once(prepare: Any, *args: Any) -> Any:

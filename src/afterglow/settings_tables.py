@@ -190,7 +190,7 @@ _A_HOST = "an address or a host name, without scheme and port"
 
 
 class ServerSettings(Table):
-    """The HTTP server and the page."""
+    """The HTTP server."""
 
     host: Annotated[str, Told(allowed=_A_HOST), AfterValidator(_host)] = Field(
         default="127.0.0.1", description="The address to listen on. Any but this machine's own demands a token."

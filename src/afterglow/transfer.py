@@ -33,28 +33,32 @@ async def export_lines(memory: Memory, scope: Scope = EVERYONE) -> AsyncIterator
     for owner in await memory.store.owners(limit=1_000_000):
         if scope is EVERYONE or scope == owner.id or scope in owner.joined:
             yield _line("owner", asdict(owner))
-    before: Session | None = None
-    while page := await memory.store.sessions(scope, limit=_PAGE, before=before):
+    after: Session | None = None
+    turns = 0
+    while page := await memory.store.sessions_by_name(scope, limit=_PAGE, after=after):
         for session in page:
             yield _line("session", asdict(session))
             for seq in range(1, session.turns + 1, _PAGE):
                 for turn in await memory.turns(session, first_seq=seq, last_seq=session.turns, limit=_PAGE):
                     yield _line("turn", asdict(await memory.turn(session, turn.seq) if turn.cut else turn))
-        before = page[-1]
+            turns += session.turns
+        after = page[-1]
     for work in await memory.store.work_list(scope, limit=1_000_000):
         asked = Due(kind=work.kind, at=work.ready_at, reason=work.reason, subject=work.subject)
         yield _line("work", {"owner": work.owner, **asdict(asked)})
+    yield _line("end", {"turns": turns})
 
 
 async def import_lines(memory: Memory, lines: Iterable[str], progress: Callable[[int], None] | None = None) -> int:
     """Write down what an export holds; the answer is how many turns were new."""
     imported = number = 0
+    ended = False
     pending = _Pending(memory)
     for number, line in enumerate(lines, 1):
-        kind, value = _parsed(line, number)
         if number == 1:
-            _check_format(kind, value)
+            check_first_line(line)
             continue
+        kind, value = _parsed(line, number)
         try:
             match kind:
                 case "owner":
@@ -67,6 +71,8 @@ async def import_lines(memory: Memory, lines: Iterable[str], progress: Callable[
                 case "work":
                     imported += await pending.flush()
                     await memory.store.mark_due(value.pop("owner"), _read(Due, value))
+                case "end":
+                    ended = True
                 case _:
                     raise BadInput(f"{kind!r} is not known; this version reads owner, session, turn and work")
         except (BadInput, TypeError, ValueError, KeyError) as error:
@@ -75,9 +81,15 @@ async def import_lines(memory: Memory, lines: Iterable[str], progress: Callable[
             ) from None
         if progress is not None:
             progress(number)
+    imported += await pending.flush()
     if not number:
-        raise BadInput("the export is empty: not even its first line is there, so it was not written to the end")
-    return imported + await pending.flush()
+        check_first_line("")
+    if not ended:
+        raise BadInput(
+            f"the export breaks off after line {number}: its end is missing. What is there of it is imported; "
+            "import it again when it is whole"
+        )
+    return imported
 
 
 class _Pending:
@@ -105,7 +117,7 @@ class _Pending:
         if turn.seq <= self._there:
             await self._check_same(turn)
             return 0
-        entry = self._memory.entry(_draft(turn))
+        entry = self._memory.prepare(_draft(turn), self._session.binding.agent)
         self._entries.append(entry)
         self._bytes += entry.bytes
         full = len(self._entries) >= _PAGE or self._bytes >= _BATCH_BYTES_MAX
@@ -132,7 +144,11 @@ def _draft(turn: Turn) -> Draft:
     return Draft(**{name: getattr(turn, name) for name in shared})
 
 
-def _check_format(kind: str, value: dict[str, Any]) -> None:
+def check_first_line(line: str) -> None:
+    """Whether what begins so is an export that this version can read."""
+    if not line.strip():
+        raise BadInput("this is empty, and no export of Afterglow; `afterglow export` writes one")
+    kind, value = _parsed(line, 1)
     if kind != "format" or value.get("name") != FORMAT:
         raise BadInput("line 1: this is not an export of Afterglow; `afterglow export` writes one")
     if value.get("version", 0) > VERSION:

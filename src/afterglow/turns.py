@@ -106,7 +106,7 @@ class Draft:
         _check_choice(self.trust, TRUSTS, "trust")
         _check_choice(self.origin, ORIGINS, "origin")
         check_text(self.text, "the text")
-        check_text_within(self.parts, "the parts")
+        _check_parts(self.parts)
         if self.key is not None:
             check_name(self.key, "key")
         if self.model is not None:
@@ -183,6 +183,8 @@ def check_name(name: str, what: str) -> None:
 
 def check_text(text: str, what: str) -> None:
     """Text that every database and every client can hold: no NUL, no half of a surrogate pair."""
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - not every caller checks its types
+        raise BadInput(f"{what} must be text, and this is a {type(text).__name__}")
     nul = text.find("\0")
     if nul >= 0:
         raise BadInput(f"{what} holds a NUL character at position {nul}; take it out and send it again")
@@ -212,6 +214,15 @@ def check_text_within(value: Any, what: str) -> None:
         raise BadInput(f"{what} hold {value}, which is not a number to JSON; turn it into text or null first")
     elif not (value is None or isinstance(value, bool | int | float)):
         raise BadInput(f"{what} hold a {type(value).__name__}, which JSON cannot; turn it into text first")
+
+
+def _check_parts(parts: Any) -> None:
+    if isinstance(parts, str) or not isinstance(parts, Sequence):
+        raise BadInput(f"the parts must be a list of mappings, and this is a {type(parts).__name__}")
+    for part in parts:  # pyright: ignore[reportUnknownVariableType]
+        if not isinstance(part, Mapping):
+            raise BadInput(f"each of the parts must be a mapping, and one is a {type(part).__name__}")  # pyright: ignore[reportUnknownArgumentType]
+    check_text_within(parts, "the parts")
 
 
 def _check_moment(at: datetime) -> None:

@@ -195,10 +195,22 @@ async def test_an_alias_joins_two_owners_and_rewrites_no_row(store: Store) -> No
     assert (await store.turn(KATE.owner, theirs.session, 1)).owner == web.owner
     assert (await store.append(web.owner, web, said("more"))).session == theirs.session
     await store.close_session(KATE.owner, theirs.session)
-    assert (await store.append(web.owner, web, said("anew"))).owner == KATE.owner
+    anew = await store.append(web.owner, web, said("anew", key="k"))
+    assert anew.owner == web.owner
+    assert {s.id for s in await store.sessions(KATE.owner)} == {mine.session, theirs.session, anew.session}
 
     await store.part(web.owner)
-    assert [s.id for s in await store.sessions(web.owner)] == [theirs.session]
+    assert {s.id for s in await store.sessions(web.owner)} == {theirs.session, anew.session}
+    assert [s.id for s in await store.sessions(KATE.owner)] == [mine.session]
+    assert await store.append(web.owner, web, said("anew", key="k")) == anew
+
+
+async def test_an_owner_that_does_not_exist_is_not_joined(store: Store) -> None:
+    await store.append(KATE.owner, KATE, said("hi"))
+    for owner, to in ((KATE.owner, "typo"), ("typo", KATE.owner)):
+        with pytest.raises(NotFound, match="no owner 'typo'"):
+            await store.join(owner, to)
+    assert [owner.id for owner in await store.owners()] == [KATE.owner]
 
 
 async def test_a_chain_of_aliases_ends_at_one_owner(store: Store) -> None:

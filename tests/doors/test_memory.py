@@ -11,7 +11,7 @@ import pytest
 
 import afterglow
 from afterglow import BadInput, Binding, FixedClock, Memory, NotFound, Settings, StoreUnusable
-from afterglow.settings import AgentSettings, LogSettings, SearchSettings
+from afterglow.settings import AgentSettings, ContextSettings, LogSettings, SearchSettings
 from afterglow.store.contract import Store
 from afterglow.store.transaction import EVERYONE
 from afterglow.transfer import export_lines, import_lines
@@ -180,6 +180,78 @@ async def test_an_export_imports_into_an_empty_store_to_an_equal_state(memory: M
         assert theirs == await memory.search(query, owner=web.owner)
 
 
+@pytest.mark.spec("LOG-4")
+async def test_a_secret_in_an_export_is_taken_out_on_its_way_in(memory: Memory, other_memory: Memory) -> None:
+    await memory.append(KATE, "user", "my key is PLACEHOLDER")
+    exported = [line.replace("PLACEHOLDER", SECRET) async for line in export_lines(memory)]
+    await import_lines(other_memory, exported)
+    session = await other_memory.open_session(KATE)
+    assert (await other_memory.turn(session, 1)).text == "my key is [redacted: OpenAI key]"
+
+
+@pytest.mark.spec("LOG-7")
+async def test_an_export_that_breaks_off_says_so_and_goes_on_later(memory: Memory, other_memory: Memory) -> None:
+    for n in range(6):
+        await memory.append(KATE, "user", f"message {n}")
+    exported = [line async for line in export_lines(memory)]
+    with pytest.raises(BadInput, match="breaks off after line 6"):
+        await import_lines(other_memory, exported[:6])
+    assert await import_lines(other_memory, exported) == 3
+    assert [line async for line in export_lines(other_memory)] == exported
+
+
+async def test_a_session_written_to_during_an_export_is_still_in_it(memory: Memory) -> None:
+    bindings = [Binding(agent="kate", channel="web", sender=f"s{n}") for n in range(250)]
+    for binding in bindings:
+        memory.store.clock.move(1)  # type: ignore[attr-defined]
+        await memory.open_session(binding)
+    exported: list[str] = []
+    async for line in export_lines(memory):
+        exported.append(line)
+        if len(exported) == 300:
+            for binding in bindings:
+                memory.store.clock.move(1)  # type: ignore[attr-defined]
+                await memory.append(binding, "user", "meanwhile")
+    assert sum(line.startswith('{"session"') for line in exported) == 250
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        (lambda m: m.append(KATE, "human", "x"), "role 'human' is not known"),
+        (lambda m: m.append(KATE, "user", None), "the text must be text, and this is a NoneType"),
+        (lambda m: m.append(KATE, "user", b"x"), "the text must be text, and this is a bytes"),
+        (lambda m: m.append(KATE, "user", "x", key=5), "key must be text, and this is a int"),
+        (lambda m: m.append(KATE, "tool", "x", parts="nope"), "a list of mappings"),
+        (lambda m: m.append(KATE, "tool", "x", parts=["nope"]), "must be a mapping"),
+        (lambda m: m.append("thread", "user", "x"), "goes to a Binding or a Session"),
+        (lambda m: m.context("thread"), "this needs a Session, not a str"),
+        (lambda m: m.turns("thread"), "this needs a Session"),
+        (lambda m: m.search("x", owner=EVERYONE), "one owner's memory"),
+        (lambda m: m.search("x", owner=KATE.owner, limit=0), "1 to 100 results"),
+    ],
+)
+async def test_a_callers_mistake_gets_a_sentence(other_memory: Memory, wrong: Any, sentence: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        await wrong(other_memory)
+    assert sentence in str(caught.value)
+    assert await other_memory.sessions(owner=EVERYONE) == []
+
+
+async def test_the_context_fills_its_budget_with_whole_exchanges(memory: Memory) -> None:
+    for n in range(150):
+        await memory.append(KATE, "user", f"q{n}")
+        await memory.append(KATE, "assistant", f"a{n}")
+    await memory.append(KATE, "user", "last")
+    session = await memory.session((await memory.open_session(KATE)).id, owner=KATE.owner)
+    context = await memory.context(session)
+    assert (len(context.messages), context.left_out) == (301, 0)
+    small = with_settings(memory, context=ContextSettings(context_limit_tokens=500))
+    context = await small.context(session)
+    assert 400 < context.tokens <= 500
+    assert context.messages[0].role == "user"
+
+
 @pytest.mark.spec("LOG-7")
 async def test_one_owner_can_be_exported_alone(memory: Memory) -> None:
     await memory.append(KATE, "user", "mine")
@@ -195,7 +267,8 @@ async def test_one_owner_can_be_exported_alone(memory: Memory) -> None:
     [
         (["not json"], "line 1: not JSON"),
         (["[1]"], "line 1: not an object"),
-        ([], "the export is empty"),
+        ([], "this is empty, and no export"),
+        ([None], "breaks off after line 1"),
         (['{"format":{"name":"something"}}'], "line 1: this is not an export of Afterglow"),
         (['{"format":{"name":"afterglow-export","version":9}}'], "newer than 1; upgrade"),
         ([None, '{"turn":{"session":"x"}}'], "line 2: "),

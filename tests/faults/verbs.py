@@ -122,6 +122,7 @@ VERBS: dict[str, Verb] = {
     "session": lambda store: store.session(KATE.owner, "talk"),
     "current_session": lambda store: store.current_session(KATE),
     "sessions": lambda store: store.sessions(KATE.owner),
+    "sessions_by_name": lambda store: store.sessions_by_name(KATE.owner),
     "totals": lambda store: store.totals(KATE.owner),
     "owners": lambda store: store.owners(),
     "join": lambda store: store.join("left hand", "right hand"),

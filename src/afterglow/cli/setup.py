@@ -54,7 +54,7 @@ def serve(
     host: Annotated[str | None, typer.Option("--host", metavar="HOST", help="The address to listen on.")] = None,
     port: Annotated[int | None, typer.Option("--port", metavar="PORT", help="The port; 0 takes any free one.")] = None,
 ) -> None:
-    """Serve the page and the HTTP interface. Ctrl-C ends it."""
+    """Serve the HTTP interface. Ctrl-C ends it."""
     import asyncio
 
     from afterglow import daemon
@@ -127,7 +127,7 @@ def _others(call: Call) -> str:
 
 def _say_what_next(call: Call) -> None:
     call.screen.note(
-        f"\nNext:\n  {_typed(call, 'doctor')}   is everything in order?\n  {_typed(call, 'serve')}    the page and the API"
+        f"\nNext:\n  {_typed(call, 'doctor')}   is everything in order?\n  {_typed(call, 'serve')}    the HTTP interface"
     )
     if call.data_dir:
         call.screen.note("\nTo leave --data-dir out, put the folder into the environment as AFTERGLOW_DATA_DIR.")

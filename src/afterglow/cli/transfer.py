@@ -61,11 +61,13 @@ def import_log(
 
         with _opened(file) as source, _interruptible(), progress("importing", _size(file)) as advance:
             lines = _Lines(source, advance)
-            new = await import_lines(memory, lines)
-            if not lines.number:
-                raise BadInput(f"{file} is empty, and no export of Afterglow; `afterglow export` writes one")
-            return new, lines.number
+            return await import_lines(memory, lines), lines.number
 
+    if file != _STANDARD:
+        from afterglow.transfer import check_first_line
+
+        with file.open("rb") as source:  # before a database is made for what may be no export at all
+            check_first_line(next(iter(_Lines(source, lambda _: None)), ""))
     new, lines = call.run(read, create=True)
     call.screen.answer({"new_turns": new, "lines": lines}, f"{count(new, 'turn')} new, from {count(lines, 'line')}.")
 

@@ -98,6 +98,13 @@ class Store(ABC):
         cursor = None if before is None else (to_us(before.last_at), before.owner, before.id)
         return await self._read("sessions", scope, partial(sessions.sessions, limit=limit, before=cursor))
 
+    async def sessions_by_name(self, scope: Scope, *, limit: int = 50, after: Session | None = None) -> list[Session]:
+        """Sessions in an order that no new turn changes: for reading all of them."""
+        cursor = ("", "") if after is None else (after.owner, after.id)
+        return await self._read(
+            "sessions_by_name", scope, partial(sessions.sessions_by_name, limit=limit, after=cursor)
+        )
+
     async def totals(self, scope: Scope) -> Totals:
         """How many owners, sessions, turns and tokens there are."""
         return await self._read("totals", scope, sessions.totals)

@@ -23,7 +23,7 @@ from afterglow.clock import Clock, to_us
 from afterglow.errors import MissingPackage, StoreError, StoreFull, StoreUnavailable, StoreUnusable
 from afterglow.store import migrations
 from afterglow.store.contract import Store
-from afterglow.store.transaction import EVERYONE, POSTGRES, Everyone, Row, Scope, Tx, check_scope
+from afterglow.store.transaction import EVERYONE, POSTGRES, Everyone, Row, Scope, Tx, check_scope, own_first
 from afterglow.store.waiting import Waiters
 
 try:
@@ -242,7 +242,7 @@ class PostgresStore(Store):
             pass
         row = cursor.fetchone()
         assert row is not None
-        return scope if isinstance(scope, Everyone) else tuple(row["owners"])
+        return scope if isinstance(scope, Everyone) else own_first(scope, row["owners"])
 
     def _listen(self) -> None:
         """Hear of work from other processes and pass it on, until the store is closed. It comes back when the server does."""

@@ -1,7 +1,7 @@
 """The verbs of sessions and of the owners they belong to.
 
 An owner is known by its name. An alias joins one owner to another and rewrites no row: a transaction of either is about
-the rows of both, and new rows are stamped with the one that was joined to.
+the rows of both, and each goes on to write rows of its own, so that parting them undoes it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from afterglow.turns import Binding, Owner, Session, check_name
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Totals:
-    """How much there is. Owners that are joined to another count on their own here."""
+    """How much there is."""
 
     owners: int
     sessions: int
@@ -73,12 +73,27 @@ def sessions(tx: Tx, limit: int, before: tuple[int, str, str] | None) -> list[Se
     return [_record(row) for row in rows]
 
 
+def sessions_by_name(tx: Tx, limit: int, after: tuple[str, str]) -> list[Session]:
+    rows = tx.rows(
+        """SELECT * FROM sessions WHERE {mine} AND (owner, id) > (:after_owner, :after_id)
+           ORDER BY owner, id LIMIT :limit""",
+        after_owner=after[0],
+        after_id=after[1],
+        limit=limit,
+    )
+    return [_record(row) for row in rows]
+
+
 def totals(tx: Tx) -> Totals:
     row = tx.one(
-        """SELECT count(DISTINCT owner) AS owners, count(*) AS sessions, sum(turns) AS turns, sum(tokens) AS tokens
+        """SELECT count(*) AS sessions, sum(turns) AS turns, sum(tokens) AS tokens
            FROM sessions WHERE {mine}"""
     )
-    return Totals(**{each: int(row[each] or 0) for each in ("owners", "sessions", "turns", "tokens")})
+    counts = {each: int(row[each] or 0) for each in ("sessions", "turns", "tokens")}
+    owners = 1
+    if tx.is_everyones:
+        owners = tx.one("SELECT count(*) AS n FROM owners WHERE owner NOT IN (SELECT owner FROM aliases)")["n"]
+    return Totals(owners=owners, **counts)
 
 
 def owners(tx: Tx, limit: int, after: str) -> list[Owner]:
@@ -112,7 +127,10 @@ def join(tx: Tx, owner: str, to: str, at_us: int) -> Owner:
             f"{owner!r} and {root!r} both have a session {both[0]['id']!r}; they cannot be told apart if joined"
         )
     for each in (owner, root):
-        _add_owner(tx, each, at_us)
+        if tx.row("SELECT owner FROM owners WHERE owner = :each", each=each) is None:
+            raise NotFound(
+                f"there is no owner {each!r}: an owner comes with its first turn; `afterglow owners` lists all"
+            )
     tx.run("UPDATE aliases SET joined_to = :root WHERE joined_to = :owner", owner=owner, root=root)
     tx.run(
         """INSERT INTO aliases (owner, joined_to, created_at) VALUES (:owner, :root, :at)
@@ -131,7 +149,8 @@ def part(tx: Tx, owner: str) -> Owner:
 
 
 def restore_owner(tx: Tx, owner: Owner) -> None:
-    _add_owner(tx, owner.id, to_us(owner.created_at))
+    for each in (owner.id, *owner.joined):
+        _add_owner(tx, each, to_us(owner.created_at))
     for joined in owner.joined:
         join(tx, joined, owner.id, to_us(owner.created_at))
 

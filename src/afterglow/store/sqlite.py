@@ -28,7 +28,7 @@ from afterglow.errors import StoreUnavailable, StoreUnusable
 from afterglow.store import sqlite_file
 from afterglow.store.contract import Store
 from afterglow.store.sqlite_file import roll_back, translated
-from afterglow.store.transaction import EVERYONE, SQLITE, Everyone, Row, Scope, Tx, check_scope
+from afterglow.store.transaction import EVERYONE, SQLITE, Everyone, Row, Scope, Tx, check_scope, own_first
 from afterglow.store.waiting import Waiters
 
 T = TypeVar("T")
@@ -345,7 +345,7 @@ def _owners(connection: sqlite3.Connection, scope: Scope) -> tuple[str, ...] | E
     row = connection.execute("SELECT joined_to FROM aliases WHERE owner = ?", (scope,)).fetchone()
     root: str = row[0] if row else scope
     joined = connection.execute("SELECT owner FROM aliases WHERE joined_to = ? ORDER BY owner", (root,)).fetchall()
-    return (root, *(each[0] for each in joined))
+    return own_first(scope, [root, *(each[0] for each in joined)])
 
 
 def _reached(name: str) -> Exception | None:

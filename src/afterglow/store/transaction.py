@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from functools import lru_cache
 from typing import Any, Final, Protocol
@@ -120,6 +120,11 @@ class Tx(ABC):
         return self._owners[0]
 
     @property
+    def is_everyones(self) -> bool:
+        """Whether it is about all owners."""
+        return isinstance(self._owners, Everyone)
+
+    @property
     def owners(self) -> tuple[str, ...]:
         """The owner, and all that an alias has joined to it."""
         assert not isinstance(self._owners, Everyone), "this verb needs an owner"
@@ -162,6 +167,11 @@ class Tx(ABC):
     @abstractmethod
     def wake_workers(self) -> None:
         """When this transaction commits, tell those who wait for work that some is due."""
+
+
+def own_first(owner: str, joined: Iterable[str]) -> tuple[str, ...]:
+    """The owner who asks, then the others it is joined with: new rows are its own, so that parting undoes a join."""
+    return (owner, *(each for each in joined if each != owner))
 
 
 def check_scope(owner: str) -> None:
