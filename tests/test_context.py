@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from afterglow.context import assemble, excerpt, excerpt_within
+from afterglow.context import assemble, excerpt, json_bytes, shorter_parts
 from afterglow.turns import Turn
 from tests.conftest import NOON
 
@@ -56,6 +56,9 @@ def test_invisible_characters_do_not_reach_a_model_and_are_counted() -> None:
     hidden = Turn(**{**{name: getattr(turn, name) for name in Turn.__slots__}, "text": "pay\u200b \u202e5 euro"})
     context = assemble("s", [hidden], 1000)
     assert (context.messages[0].text, context.invisible) == ("pay 5 euro", 2)
+    tool = Turn(**{**{name: getattr(turn, name) for name in Turn.__slots__}, "parts": ({"a": ["ig\u200bnore", 1]},)})
+    context = assemble("s", [tool], 1000)
+    assert (context.messages[0].parts, context.invisible) == (({"a": ["ignore", 1]},), 1)
 
 
 @pytest.mark.spec("LOG-6")
@@ -66,4 +69,15 @@ def test_a_giant_text_is_shown_by_its_head_and_tail() -> None:
     assert short.endswith("t" * 400)
     assert "9,000 of 10,000 characters are left out here" in short
     assert excerpt("short", 1000) == "short"
-    assert excerpt_within([{"a": text, "b": 3}], 1000) == [{"a": short, "b": 3}]
+    assert shorter_parts([{"a": text, "b": 3}], 1000) == [{"a": short, "b": 3}]
+
+
+@pytest.mark.spec("LOG-6")
+def test_parts_of_many_texts_are_shown_within_the_limit_too() -> None:
+    many = [{"type": "tool_result", "id": f"c{n}", "content": ["x" * 900] * 3} for n in range(500)]
+    short = shorter_parts(many, 10_000)
+    assert json_bytes(short) <= 20_000
+    assert short[0] == {"type": "tool_result", "id": "c0", "left_out_bytes": json_bytes(many[0])}
+    few = [{"content": ["x" * 900] * 20}]
+    assert json_bytes(shorter_parts(few, 10_000)) <= 20_000
+    assert shorter_parts(few, 100_000) == few

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,8 @@ from afterglow.tokens import estimate, estimate_parts
 from afterglow.turns import Part, Role, Turn, exchanges
 
 HEAD_SHARE = 0.6
+_TEXT_CHARS_MIN = 200
+_STUBS_MAX = 100
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,18 +54,14 @@ def assemble(session: str, tail: Sequence[Turn], limit_tokens: int) -> Context:
         kept = [*exchange.turns, *kept]
     while kept and kept[0].role == "tool":
         kept = kept[1:]
-    messages: list[Message] = []
-    invisible = 0
-    for turn in kept:
-        text, stripped = strip_invisible(turn.text)
-        invisible += stripped
-        messages.append(_message(turn, text))
+    messages = [_message(turn) for turn in kept]
+    stripped = sum(count for _, count in messages)
     return Context(
         session=session,
-        messages=tuple(messages),
-        tokens=sum(message.tokens for message in messages),
-        left_out=kept[0].seq - 1 if kept else 0,
-        invisible=invisible,
+        messages=tuple(message for message, _ in messages),
+        tokens=sum(message.tokens for message, _ in messages),
+        left_out=kept[0].seq - 1 if kept else len(tail),
+        invisible=stripped,
     )
 
 
@@ -76,21 +75,59 @@ def excerpt(text: str, chars_max: int) -> str:
     return f"{text[:head]}\n[… {left_out:,} of {len(text):,} characters are left out here …]\n{text[-tail:]}"
 
 
-def excerpt_within(value: Any, chars_max: int) -> Any:
-    """The same for every text inside lists and mappings, such as a tool call's arguments."""
-    if isinstance(value, str):
-        return excerpt(value, chars_max)
+def shorter_parts(parts: Sequence[Part], chars_max: int) -> list[Part]:
+    """Parts that fit: their long texts cut, all by the same measure; if that is not enough, only what each is."""
+    if json_bytes(parts) <= chars_max:
+        return list(parts)
+    each_max = max(_TEXT_CHARS_MIN, chars_max // max(1, _texts(parts)))
+    short: list[Part] = _each_text(parts, lambda text: excerpt(text, each_max))
+    if json_bytes(short) <= 2 * chars_max:
+        return short
+    return [_stub(part) for part in parts[:_STUBS_MAX]]
+
+
+def json_bytes(value: Any) -> int:
+    """How large parts are when they are written down."""
+    return len(json.dumps(value, ensure_ascii=False).encode()) if value else 0
+
+
+def _stub(part: Part) -> Part:
+    kept = {name: part[name] for name in ("type", "id", "name") if isinstance(part.get(name), str)}
+    return {**{name: excerpt(text, _TEXT_CHARS_MIN) for name, text in kept.items()}, "left_out_bytes": json_bytes(part)}
+
+
+def _texts(value: Any) -> int:
     if isinstance(value, Mapping):
-        return {key: excerpt_within(inner, chars_max) for key, inner in value.items()}  # pyright: ignore
+        return sum(_texts(inner) for inner in value.values())  # pyright: ignore
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return sum(_texts(inner) for inner in value)  # pyright: ignore
+    return int(isinstance(value, str))
+
+
+def _each_text(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {key: _each_text(inner, change) for key, inner in value.items()}  # pyright: ignore
     if isinstance(value, Sequence):
-        return [excerpt_within(inner, chars_max) for inner in value]  # pyright: ignore
+        return [_each_text(inner, change) for inner in value]  # pyright: ignore
     return value
 
 
-def _message(turn: Turn, text: str) -> Message:
+def _message(turn: Turn) -> tuple[Message, int]:
+    """The turn as a model is shown it, and how many invisible characters were taken out of it."""
+    stripped = 0
+
+    def visible(text: str) -> str:
+        nonlocal stripped
+        text, count = strip_invisible(text)
+        stripped += count
+        return text
+
+    text, parts = visible(turn.text), tuple(_each_text(turn.parts, visible))
     if turn.cut:
         text += f"\n[turn {turn.seq} of session {turn.session} is too long to show: read it whole by that number]"
-    return Message(seq=turn.seq, role=turn.role, text=text, parts=turn.parts, tokens=_shown_tokens(turn))
+    return Message(seq=turn.seq, role=turn.role, text=text, parts=parts, tokens=_shown_tokens(turn)), stripped
 
 
 def _shown_tokens(turn: Turn) -> int:

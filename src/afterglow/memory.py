@@ -12,7 +12,7 @@ from typing import Any
 
 from afterglow import guard, settings, tokens
 from afterglow.clock import Clock, SystemClock
-from afterglow.context import Context, assemble, excerpt, excerpt_within
+from afterglow.context import Context, assemble, excerpt, json_bytes, shorter_parts
 from afterglow.errors import BadInput
 from afterglow.search import hits, words
 from afterglow.search.hits import Found
@@ -22,7 +22,7 @@ from afterglow.store.contract import Store
 from afterglow.store.log import Entry, Shown
 from afterglow.store.sqlite import SQLiteLimits, SQLiteStore
 from afterglow.store.transaction import EVERYONE, Scope
-from afterglow.turns import Binding, Draft, Origin, Owner, Part, Role, Session, Trust, Turn, check_text
+from afterglow.turns import Binding, Draft, Origin, Owner, Part, Role, Session, Trust, Turn
 from afterglow.work import Due, Limits
 
 _LONG_CHARS = 100_000
@@ -89,6 +89,7 @@ class Memory:
         role: Role,
         text: str,
         *,
+        session: str | None = None,
         parts: Sequence[Part] = (),
         trust: Trust | None = None,
         origin: Origin | None = None,
@@ -102,6 +103,7 @@ class Memory:
     ) -> Turn:
         """Write down one turn; when this returns, it is on disk.
 
+        It goes to the binding's open session, to its session of the name you give (made if missing), or to a session.
         `key` makes it safe to repeat: the same key in the same session gives back the turn that is there. Secrets are
         taken out first, as the agent's settings say.
         """
@@ -119,13 +121,12 @@ class Memory:
             usage=usage,
             key=key,
         )
-        check_text(text, "the text")
-        long = len(text) + sum(len(repr(part)) for part in parts) > _LONG_CHARS
+        long = len(text) > _LONG_CHARS or json_bytes(parts) > _LONG_CHARS
         prepare = asyncio.to_thread if long else _at_once
         entry = await prepare(self.prepare, draft, binding.agent)
         if isinstance(to, Session):
             return await self.store.append(to.owner, to.id, entry, due)
-        return await self.store.append(binding.owner, binding, entry, due)
+        return await self.store.append(binding.owner, binding, entry, due, session)
 
     def prepare(self, draft: Draft, agent: str) -> Entry:
         """A draft made ready for the log: secrets out, tokens counted, terms cut, head and tail of a giant."""
@@ -157,19 +158,17 @@ class Memory:
     def entry(self, draft: Draft) -> Entry:
         """A draft that is already clean, with all that the log keeps beside it."""
         log = self.settings.log
-        size = len(draft.text.encode()) + sum(len(repr(part)) for part in draft.parts)
+        size = len(draft.text.encode()) + json_bytes(draft.parts)
         if size > log.turn_bytes_max:
             raise BadInput(
                 f"this turn has {size:,} bytes, and log.turn_bytes_max allows {log.turn_bytes_max:,}; "
                 "send it in parts, or raise the limit"
             )
         shown = None
-        if size > log.turn_shown_chars:
-            short = Shown(
-                text=excerpt(draft.text, log.turn_shown_chars),
-                parts=excerpt_within(draft.parts, log.turn_shown_chars),
+        if len(draft.text) > log.turn_shown_chars or json_bytes(draft.parts) > log.turn_shown_chars:
+            shown = Shown(
+                text=excerpt(draft.text, log.turn_shown_chars), parts=shorter_parts(draft.parts, log.turn_shown_chars)
             )
-            shown = short if (short.text, list(short.parts)) != (draft.text, list(draft.parts)) else None
         return Entry(draft=draft, terms=words.terms(draft.text), bytes=size, shown=shown)
 
     async def context(self, session: Session) -> Context:
@@ -177,7 +176,7 @@ class Memory:
         _check_session(session)
         limit = self.settings.context.context_limit_tokens
         tail = await self.store.tail(session.owner, session.id, _TAIL_TURNS)
-        while tail and tail[0].seq > 1 and sum(turn.tokens for turn in tail) <= limit:
+        while tail and tail[0].seq > 1 and sum(max(1, turn.tokens) for turn in tail) <= limit:
             first = max(1, tail[0].seq - len(tail))
             tail = await self.turns(session, first_seq=first, last_seq=tail[0].seq - 1, limit=len(tail)) + tail
         return assemble(session.id, tail, limit)

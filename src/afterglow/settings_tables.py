@@ -157,6 +157,7 @@ class WorkSettings(Table):
     backoff_max_seconds: float = _number(3600, 0, 31 * DAY_SECONDS, "The longest wait after a failure.")
     backoff_seconds: float = _number(30, 0, 31 * DAY_SECONDS, "The wait after the first failure; it doubles each time.")
     parked_retry_seconds: float = _number(DAY_SECONDS, 1, 366 * DAY_SECONDS, "How often parked work is tried again.")
+    act_seconds_max: float = _number(900, 1, DAY_SECONDS, "Work that takes longer is broken off, and tried again.")
     poll_seconds: float = _number(1.0, 0.01, 3600, "How often to look for work when nothing announces it.")
     concurrency: int = _number(4, 1, 256, "How many pieces of work run side by side in one process.")
 

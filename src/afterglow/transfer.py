@@ -7,7 +7,7 @@ and goes on from where a broken one stopped; into an empty store it gives an equ
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any, TypeVar, cast
@@ -49,7 +49,7 @@ async def export_lines(memory: Memory, scope: Scope = EVERYONE) -> AsyncIterator
     yield _line("end", {"turns": turns})
 
 
-async def import_lines(memory: Memory, lines: Iterable[str], progress: Callable[[int], None] | None = None) -> int:
+async def import_lines(memory: Memory, lines: Iterable[str]) -> int:
     """Write down what an export holds; the answer is how many turns were new."""
     imported = number = 0
     ended = False
@@ -75,12 +75,11 @@ async def import_lines(memory: Memory, lines: Iterable[str], progress: Callable[
                     ended = True
                 case _:
                     raise BadInput(f"{kind!r} is not known; this version reads owner, session, turn and work")
-        except (BadInput, TypeError, ValueError, KeyError) as error:
+        except (BadInput, TypeError, ValueError, KeyError, AttributeError, AssertionError) as error:
+            reason = error if isinstance(error, BadInput) else f"{type(error).__name__}, {error}"
             raise BadInput(
-                f"line {number}: {error}. What came before it is imported; mend the line and import again"
+                f"line {number}: {reason}. What came before it is imported; mend the line and import again"
             ) from None
-        if progress is not None:
-            progress(number)
     imported += await pending.flush()
     if not number:
         check_first_line("")
@@ -114,10 +113,10 @@ class _Pending:
         if turn.seq != self._next_seq:
             raise BadInput(f"turn {turn.seq} stands where turn {self._next_seq} of session {turn.session!r} should")
         self._next_seq += 1
-        if turn.seq <= self._there:
-            await self._check_same(turn)
-            return 0
         entry = self._memory.prepare(_draft(turn), self._session.binding.agent)
+        if turn.seq <= self._there:
+            await self._check_same(turn, entry)
+            return 0
         self._entries.append(entry)
         self._bytes += entry.bytes
         full = len(self._entries) >= _PAGE or self._bytes >= _BATCH_BYTES_MAX
@@ -132,10 +131,10 @@ class _Pending:
         )
         return len(entries)
 
-    async def _check_same(self, turn: Turn) -> None:
+    async def _check_same(self, turn: Turn, entry: Entry) -> None:
         assert self._session is not None
         there = await self._memory.store.turn(self._session.owner, turn.session, turn.seq)
-        if (there.role, there.text) != (turn.role, turn.text):
+        if (there.role, there.text) != (turn.role, entry.draft.text):
             raise BadInput(f"session {turn.session!r} already has another turn {turn.seq}")
 
 

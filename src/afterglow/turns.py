@@ -21,6 +21,7 @@ TRUSTS: tuple[Trust, ...] = get_args(Trust)
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
 
 NAME_CHARS_MAX = 200
+DEPTH_MAX = 200
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -112,6 +113,8 @@ class Draft:
         if self.model is not None:
             check_name(self.model, "model")
         _check_usage(self.usage)
+        if self.tokens is not None and (type(self.tokens) is not int or self.tokens < 0):
+            raise BadInput(f"tokens is {self.tokens!r}; give a whole number from 0 on")
         if self.at is not None:
             _check_moment(self.at)
         for start, end in self.recalled:
@@ -197,8 +200,10 @@ def check_text(text: str, what: str) -> None:
         ) from None
 
 
-def check_text_within(value: Any, what: str) -> None:
+def check_text_within(value: Any, what: str, depth: int = 0) -> None:
     """The same check for every string inside lists and mappings, and that they hold only JSON's kinds of values."""
+    if depth > DEPTH_MAX:
+        raise BadInput(f"{what} are nested more than {DEPTH_MAX} deep; flatten them and send them again")
     if isinstance(value, str):
         check_text(value, what)
     elif isinstance(value, Mapping):
@@ -206,10 +211,10 @@ def check_text_within(value: Any, what: str) -> None:
             if not isinstance(key, str):
                 raise BadInput(f"{what} hold a key that is not text: {key!r}")
             check_text(key, what)
-            check_text_within(inner, what)
+            check_text_within(inner, what, depth + 1)
     elif isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
         for inner in value:  # pyright: ignore[reportUnknownVariableType]
-            check_text_within(inner, what)
+            check_text_within(inner, what, depth + 1)
     elif isinstance(value, float) and not isfinite(value):
         raise BadInput(f"{what} hold {value}, which is not a number to JSON; turn it into text or null first")
     elif not (value is None or isinstance(value, bool | int | float)):

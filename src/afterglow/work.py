@@ -71,6 +71,7 @@ class Limits:
     backoff_seconds: float = 30
     backoff_max_seconds: float = 3600
     parked_retry_seconds: float = 86400
+    act_seconds_max: float = 900
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,4 +98,5 @@ def is_spent(attempt: int, limits: Limits) -> bool:
 
 def error_text(error: BaseException) -> str:
     """What is kept of an error: its kind and its first words."""
-    return f"{type(error).__name__}: {error}".replace("\0", "")[:ERROR_CHARS_MAX]
+    text = f"{type(error).__name__}: {error}"
+    return text.replace("\0", "").encode(errors="replace").decode()[:ERROR_CHARS_MAX]

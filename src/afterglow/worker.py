@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 
-from afterglow.errors import ClaimLost, StoreError
+from afterglow.errors import AfterglowError, ClaimLost
+from afterglow.guard import redact
 from afterglow.store.contract import Store
 from afterglow.work import Claim, Kind, Limits, backoff_seconds, error_text, is_spent
 
@@ -45,45 +46,51 @@ class Worker:
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop` is set; what is under way then is finished first."""
         stopping = asyncio.create_task(stop.wait())
-        try:
-            while not stop.is_set():
-                if not await self._step():
-                    waiting = asyncio.create_task(self._wait())
-                    await asyncio.wait({waiting, stopping}, return_when=asyncio.FIRST_COMPLETED)
-                    waiting.cancel()
-        finally:
-            stopping.cancel()
+        running: set[asyncio.Task[None]] = set()
+        while not stop.is_set():
+            free = self._concurrency - len(running)
+            claims = await self._claim_if_possible(free)
+            running |= {asyncio.create_task(self._do(claim)) for claim in claims}
+            if len(claims) < free or len(running) == self._concurrency:
+                await self._wait(stopping, running)
+            running = {task for task in running if not task.done()}
+        stopping.cancel()
+        await asyncio.gather(*running)
 
     async def drain(self) -> int:
         """Do all that is due now, and say how much it was."""
         done = 0
-        while claims := await self._claim():
+        while claims := await self._claim(self._concurrency):
             await asyncio.gather(*(self._do(claim) for claim in claims))
             done += len(claims)
         return done
 
-    async def _step(self) -> bool:
+    async def _claim_if_possible(self, limit: int) -> list[Claim]:
         try:
-            claims = await self._claim()
-        except StoreError as error:
+            return await self._claim(limit) if limit else []
+        except AfterglowError as error:
             _log.warning("no work can be claimed now: %s", error)
-            return False
-        await asyncio.gather(*(self._do(claim) for claim in claims))
-        return bool(claims)
+            return []
 
-    async def _wait(self) -> None:
+    async def _claim(self, limit: int) -> list[Claim]:
+        kinds = tuple(self._acts)
+        return await self._store.claim(kinds, limit=limit, holder=self._holder, limits=self._limits)
+
+    async def _wait(self, stopping: asyncio.Task[bool], running: set[asyncio.Task[None]]) -> None:
+        """Until a piece of work is done, new work may be due, or it is time to stop."""
+        waking = asyncio.create_task(self._new_work())
+        await asyncio.wait({waking, stopping, *running}, return_when=asyncio.FIRST_COMPLETED)
+        waking.cancel()
+
+    async def _new_work(self) -> None:
         try:
             await self._store.wait_for_work(self._poll_seconds)
-        except StoreError:
+        except AfterglowError:
             await asyncio.sleep(self._poll_seconds)
-
-    async def _claim(self) -> list[Claim]:
-        kinds = tuple(self._acts)
-        return await self._store.claim(kinds, limit=self._concurrency, holder=self._holder, limits=self._limits)
 
     async def _do(self, claim: Claim) -> None:
         try:
-            async with self._renewing(claim):
+            async with self._renewing(claim), asyncio.timeout(self._limits.act_seconds_max):
                 commit = await self._acts[claim.kind](claim)
             await (self._store.finish(claim) if commit is None else commit())
         except ClaimLost as lost:
@@ -97,38 +104,34 @@ class Worker:
         chance = self._store.clock.bits(16) / 2**16
         wait = self._limits.parked_retry_seconds if park else backoff_seconds(claim.attempt, self._limits, chance)
         try:
-            await self._store.give_back(claim, error_text(error), wait_seconds=wait, park=park)
-        except (ClaimLost, StoreError) as later:
+            said = redact(error_text(error)).text  # a provider's error may quote a key
+            await self._store.give_back(claim, said, wait_seconds=wait, park=park)
+        except AfterglowError as later:
             _log.info("%s of %s was not given back, its lease will end: %s", claim.kind, claim.subject, later)
 
     @contextlib.asynccontextmanager
-    async def _renewing(self, claim: Claim):
+    async def _renewing(self, claim: Claim) -> AsyncGenerator[None]:
         """Keep the lease alive while the act runs; stop the act when the claim has passed on."""
         act = asyncio.current_task()
-        lost = False
-
-        async def renew() -> None:
-            nonlocal lost
-            while True:
-                await asyncio.sleep(self._limits.lease_seconds / 3)
-                try:
-                    await self._store.renew(claim, self._limits)
-                except ClaimLost:
-                    lost = True
-                    assert act is not None
-                    act.cancel()
-                    return
-                except StoreError as error:
-                    _log.warning("the lease on %s of %s was not renewed: %s", claim.kind, claim.subject, error)
-
-        renewing = asyncio.create_task(renew())
+        assert act is not None
+        renewing = asyncio.create_task(self._renew(claim, act))
         try:
             yield
         except asyncio.CancelledError:
-            if not lost:
+            if not (renewing.done() and not renewing.cancelled()):
                 raise
-            assert act is not None
             act.uncancel()
             raise ClaimLost(f"the claim on {claim.kind} of {claim.subject} passed on while it was worked on") from None
         finally:
             renewing.cancel()
+
+    async def _renew(self, claim: Claim, act: asyncio.Task[None]) -> None:
+        while True:
+            await asyncio.sleep(self._limits.lease_seconds / 3)
+            try:
+                await self._store.renew(claim, self._limits)
+            except ClaimLost:
+                act.cancel()
+                return
+            except AfterglowError as error:
+                _log.warning("the lease on %s of %s was not renewed: %s", claim.kind, claim.subject, error)

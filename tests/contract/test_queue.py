@@ -118,6 +118,51 @@ async def test_a_timer_armed_during_the_work_does_not_fire_at_once(store: Store,
     assert len(await take(store)) == 1
 
 
+@pytest.mark.spec("IDLE-4")
+@pytest.mark.parametrize("ending", ["fails", "dies"])
+async def test_a_timer_armed_during_the_work_outlives_its_failure(store: Store, clock: FixedClock, ending: str) -> None:
+    await store.mark_due("o", due())
+    (claim,) = await take(store)
+    await store.mark_due("o", due(in_seconds=1800, rearm=True))
+    if ending == "fails":
+        await store.give_back(claim, "no", wait_seconds=10, park=False)
+    clock.move(60)
+    (again,) = await take(store)
+    await store.finish(again)
+    assert await take(store) == []
+    clock.move(1800)
+    assert len(await take(store)) == 1
+
+
+@pytest.mark.spec("IDLE-4")
+async def test_a_clock_that_jumps_on_and_back_leaves_no_work_behind(store: Store, clock: FixedClock) -> None:
+    for n in range(3):
+        await store.mark_due("o", due(f"s{n}"))
+    clock.move(365 * 86400)
+    (claim,) = await take(store, limit=1)
+    await store.give_back(claim, "no", wait_seconds=10, park=False)
+    clock.move(-365 * 86400 + 1)
+    assert {claim.subject for claim in await take(store)} == {"s0", "s1", "s2"}
+
+
+async def test_the_reason_is_that_of_the_request_that_counts(store: Store, clock: FixedClock) -> None:
+    await store.mark_due("o", due())
+    await store.mark_due(
+        "o", Due(kind="context", at=NOON + timedelta(hours=1), reason="idle", subject="s1", rearm=True)
+    )
+    (claim,) = await take(store)
+    assert claim.reason == "interval"
+
+
+async def test_a_session_has_one_piece_of_work_however_its_owner_is_named(store: Store, clock: FixedClock) -> None:
+    asked = Due(kind="context", at=NOON, reason="interval")
+    turn = await store.append(KATE.owner, KATE, said("hi"), [asked])
+    await store.append(OTHER.owner, OTHER, said("hi"))
+    await store.join(KATE.owner, OTHER.owner)
+    await store.mark_due(OTHER.owner, due(turn.session))
+    assert [claim.subject for claim in await take(store)] == [turn.session]
+
+
 async def test_a_finished_piece_of_work_is_gone_and_its_old_claim_opens_nothing(store: Store) -> None:
     await store.mark_due("o", due())
     (claim,) = await take(store)
@@ -199,6 +244,18 @@ async def test_owners_take_turns(store: Store, clock: FixedClock) -> None:
         taken.append((await take(store, limit=1))[0].owner)
     assert {owner: taken.count(owner) for owner in "abc"} == {"a": 3, "b": 3, "c": 3}
     assert len(set(taken[:3])) == 3
+
+
+@pytest.mark.spec("P7")
+async def test_owners_take_turns_where_their_number_does_not_divide_the_limit(store: Store, clock: FixedClock) -> None:
+    for owner, rows in (("a", 20), ("b", 20), ("c", 1)):
+        for n in range(rows):
+            await store.mark_due(owner, due(f"{owner}{n}", in_seconds=-1))
+    rounds = 0
+    while "c" not in {claim.owner for claim in await take(store, limit=4)}:
+        clock.move(0.001)
+        rounds += 1
+    assert rounds <= 1
 
 
 async def test_a_claim_takes_only_the_kinds_it_asks_for(store: Store) -> None:

@@ -268,7 +268,7 @@ JSON_CALLS = [
     "search window",
     "search XK-\\d+ --regex",
     "owners",
-    "owners join kate/telegram/ana ana",
+    f"owners join {KATE.owner} {OTHER.owner}",
     "owners part kate/telegram/ana",
     "export",
     "export FILE",
@@ -644,8 +644,8 @@ def test_owners_are_joined_and_parted(run: Run, filled: Path) -> None:
     assert len(json.loads(run("owners", "--json").stdout)["items"]) == 2
 
 
-def test_joining_a_name_nobody_has_is_questioned(run: Run, filled: Path) -> None:
-    assert "Nobody called anna" in run("owners", "join", KATE.owner, "anna").stderr
+def test_a_name_nobody_has_is_not_joined(run: Run, filled: Path) -> None:
+    assert "there is no owner 'anna'" in run("owners", "join", KATE.owner, "anna", code=1).stderr
     assert "control characters" in run("owners", "join", KATE.owner, "an\x1bna", code=1).stderr
 
 

@@ -398,6 +398,7 @@ async def test_a_session_belongs_to_its_binding(door: Door) -> None:
     async with door.client("owner") as client:
         assert (await client.post("/api/v1/turns", json={**TURN, "session": "s"})).status_code == 201
         other = {**TURN, "session": "s", "channel": "mail"}
+        assert (await client.post("/api/v1/turns", json={**TURN, "channel": "mail"})).status_code == 201
         joined = await door.memory.join("kate/mail/ana", KATE.owner)
         assert joined.id == KATE.owner
         answer = await client.post("/api/v1/turns", json=other)

@@ -23,6 +23,8 @@ LIMITS = Limits(lease_seconds=60)
 WEB = Binding(agent="kate", channel="web", sender="ana")
 MAIL = Binding(agent="kate", channel="mail", sender="ana")
 
+HANDS = [Owner(id=f"{side} hand", created_at=NOON) for side in ("left", "right")]
+
 Verb = Callable[[Store], Awaitable[Any]]
 
 
@@ -47,6 +49,8 @@ async def prepare(store: Store) -> None:
     for binding in (WEB, MAIL):
         await store.append(binding.owner, binding, said("from another door"))
     await store.open_session(_side(KATE, "door"), "door")
+    for hand in HANDS:
+        await store.restore_owner(hand)
     await store.join(MAIL.owner, WEB.owner)
 
 

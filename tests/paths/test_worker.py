@@ -180,3 +180,55 @@ async def test_a_running_worker_is_woken_by_new_work_and_stops_when_told(open_st
 def test_waiting_doubles_up_to_the_limit_and_chance_shortens_it_by_half_at_most() -> None:
     assert [backoff_seconds(n, LIMITS, 0.0) for n in (1, 2, 3, 4, 5, 99)] == [10, 20, 40, 80, 100, 100]
     assert backoff_seconds(1, LIMITS, 1.0) == 5
+
+
+@pytest.mark.spec("P7")
+async def test_a_slow_piece_of_work_holds_up_no_other(open_store: OpenStore) -> None:
+    store = await open_store(SystemClock())
+    slow_ends, quick_done = asyncio.Event(), asyncio.Event()
+
+    async def act(claim: Claim) -> Commit | None:
+        if claim.subject == "slow":
+            await slow_ends.wait()
+        else:
+            quick_done.set()
+        return None
+
+    stop = asyncio.Event()
+    running = asyncio.create_task(worker(store, act).run(stop))
+    await ask(store, "slow")
+    await asyncio.sleep(0.3)
+    await ask(store, "quick")
+    await asyncio.wait_for(quick_done.wait(), 10)
+    slow_ends.set()
+    stop.set()
+    await asyncio.wait_for(running, 10)
+
+
+@pytest.mark.spec("P8")
+async def test_an_act_that_takes_too_long_is_broken_off(store: Store, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.CRITICAL)
+
+    async def act(claim: Claim) -> Commit | None:
+        await asyncio.sleep(60)
+        return None
+
+    await ask(store, "s1")
+    await worker(store, act, limits=Limits(act_seconds_max=0.1)).drain()
+    (work,) = await store.work_list(EVERYONE)
+    assert (work.state, work.last_error) == ("waiting", "TimeoutError: ")
+
+
+async def test_what_an_error_says_is_kept_without_secrets_and_whatever_it_holds(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.CRITICAL)
+    secret = "sk-proj-" + "aB3dE6gH9" * 6
+
+    async def act(claim: Claim) -> Commit | None:
+        raise ValueError(f"bad \ud800 \0 {secret}")
+
+    await ask(store, "s1")
+    await worker(store, act).drain()
+    (work,) = await store.work_list(EVERYONE)
+    assert work.last_error == "ValueError: bad ?  [redacted: OpenAI key]"

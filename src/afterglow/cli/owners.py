@@ -46,13 +46,10 @@ def join(call: Call, owner: OwnerArgument, to: ToArgument) -> None:
     for name in (owner, to):
         check_name(name, "the owner's name")
 
-    async def act(memory: Memory) -> tuple[Owner, list[str]]:
-        known = {name for each in await memory.store.owners(limit=_LISTED_MAX) for name in (each.id, *each.joined)}
-        return await memory.join(owner, to), [name for name in (owner, to) if name not in known]
+    async def act(memory: Memory) -> Owner:
+        return await memory.join(owner, to)
 
-    joined, new = call.run(act)
-    for name in new:
-        call.screen.warn(f"Nobody called {name} has written anything yet; is the name right?")
+    joined = call.run(act)
     call.screen.answer(joined, f"{', '.join([joined.id, *joined.joined])} are one memory now.")
 
 

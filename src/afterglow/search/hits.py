@@ -47,7 +47,7 @@ async def by_words(store: Store, owner: str, text: str, limit: int) -> Found:
     if not terms:
         raise BadInput(f"there is no word to search for in {text[:80]!r}: it is empty, or of words such as 'the' alone")
     candidates, stats = await store.word_matches(owner, terms)
-    ranked = words.rank(terms, candidates, stats, limit)
+    ranked = await asyncio.to_thread(words.rank, terms, candidates, stats, limit)
     turns = await asyncio.gather(*(store.turn(owner, each.session, each.seq) for each in ranked))
     hits = [_hit(turn, terms, why) for turn, why in zip(turns, ranked, strict=True)]
     return Found(hits=tuple(hits), rows_read=len(candidates))

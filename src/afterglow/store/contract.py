@@ -35,14 +35,16 @@ class Store(ABC):
 
     # --- the log
 
-    async def append(self, owner: str, to: Binding | str, entry: Entry, due: Sequence[Due] = ()) -> Turn:
-        """Add a turn to the binding's open session, or to the session named.
+    async def append(
+        self, owner: str, to: Binding | str, entry: Entry, due: Sequence[Due] = (), named: str | None = None
+    ) -> Turn:
+        """Add a turn to the binding's open session, to its session of this name (made if missing), or to a session.
 
         A closed or missing session of a binding is followed by a new one. Turns are numbered without gaps. The same
         key again in a session gives back the turn that is there and changes nothing. The work is marked due in the same
         transaction.
         """
-        run = partial(log.append, to=to, entry=entry, new_session=new_id(self.clock), due=due)
+        run = partial(log.append, to=to, entry=entry, named=named, new_session=new_id(self.clock), due=due)
         return await self._write("append", owner, run)
 
     async def turn(self, scope: Scope, session: str, seq: int) -> Turn:
@@ -142,9 +144,7 @@ class Store(ABC):
 
     async def mark_due(self, owner: str, due: Due) -> None:
         """The work is due at that time: one row however often it is asked for."""
-        assert due.subject is not None, "work is about something"
-        run = partial(queue.mark_due, due=due, owner=owner, subject=due.subject)
-        await self._write("mark_due", owner, run)
+        await self._write("mark_due", owner, partial(queue.ask, due=due))
 
     async def claim(self, kinds: Sequence[Kind], *, limit: int, holder: str, limits: Limits) -> list[Claim]:
         """Ready work, on lease to the holder, fairly between owners. Nobody else gets it until the lease ends."""

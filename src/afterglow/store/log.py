@@ -38,8 +38,8 @@ class Entry:
     shown: Shown | None = None
 
 
-def append(tx: Tx, to: Binding | str, entry: Entry, new_session: str, due: Sequence[Due]) -> Turn:
-    session = _session_for(tx, to)
+def append(tx: Tx, to: Binding | str, entry: Entry, named: str | None, new_session: str, due: Sequence[Due]) -> Turn:
+    session = _session_for(tx, to, named, _at_us(entry))
     written = _turn_by_key(tx, session, entry.draft.key)
     if written is None and (session is None or session["state"] == "closed"):
         binding = to if isinstance(to, Binding) else sessions.binding_of(sessions.existing(session, to))
@@ -49,13 +49,19 @@ def append(tx: Tx, to: Binding | str, entry: Entry, new_session: str, due: Seque
         return written
     assert session is not None
     turn = _add_turn(tx, session, entry)
-    for each in due:
+    for each in sorted(due, key=lambda each: each.kind):  # always in this order, or two could wait for each other
         queue.mark_due(tx, each, turn.owner, each.subject or turn.session)
     return turn
 
 
 def turn(tx: Tx, session: str, seq: int) -> Turn:
-    row = tx.row("SELECT * FROM turns WHERE {mine} AND session = :session AND seq = :seq", session=session, seq=seq)
+    found = sessions.existing(sessions.find(tx, session), session)
+    row = tx.row(
+        "SELECT * FROM turns WHERE {mine} AND owner = :owner AND session = :session AND seq = :seq",
+        owner=found["owner"],
+        session=session,
+        seq=seq,
+    )
     if row is None:
         raise NotFound(f"session {session!r} has no turn {seq}")
     return _whole(tx, row) if row["cut"] else _turn(row)
@@ -63,7 +69,7 @@ def turn(tx: Tx, session: str, seq: int) -> Turn:
 
 def turns(tx: Tx, session: str, first_seq: int, last_seq: int | None, limit: int) -> list[Turn]:
     found = sessions.existing(sessions.find(tx, session), session)
-    last = min(last_seq or found["turns"], found["turns"], first_seq + limit - 1)
+    last = min(found["turns"] if last_seq is None else last_seq, found["turns"], first_seq + limit - 1)
     return _range(tx, session, first_seq, last)
 
 
@@ -241,7 +247,10 @@ def _list_json(values: Sequence[Any]) -> str:
     return _encode(list(values)) if values else "[]"
 
 
-def _session_for(tx: Tx, to: Binding | str) -> Row | None:
-    if isinstance(to, Binding):
+def _session_for(tx: Tx, to: Binding | str, named: str | None, at_us: int) -> Row | None:
+    if isinstance(to, str):
+        return sessions.existing(sessions.find(tx, to, lock=True), to)
+    if named is None:
         return sessions.newest(tx, to, lock=True)
-    return sessions.existing(sessions.find(tx, to, lock=True), to)
+    sessions.open_named(tx, to, named, at_us)
+    return sessions.find(tx, named, lock=True)

@@ -228,6 +228,7 @@ class PostgresStore(Store):
         everyone = isinstance(scope, Everyone)
         statement = compose.SQL(
             "{begin}; SET LOCAL ROLE {role}; SELECT set_config('afterglow.now_us', {now_us}, true),"
+            " set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), true),"
             " set_config('lock_timeout', {lock_timeout}, true), set_config('afterglow.owner', {owner}, true);"
             " SELECT afterglow_owners() AS owners"
         ).format(

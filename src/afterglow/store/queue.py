@@ -2,9 +2,9 @@
 
 What a row's columns mean:
 
-    due_at       when it was asked for; empty while a claim is held and nobody has asked again
-    not_before   back-off: not ready earlier than this
-    ready_at     when it can be claimed: the end of its lease while it has one, else the later of the two above
+    due_at       when it was asked for; a claim takes it out, so then it is what was asked for since, or a later timer
+    not_before   after a failure: when to try again; 0 otherwise
+    ready_at     when it can be claimed: at the end of its lease while it has one, else when to try again, else due_at
     token        the fencing token of the claim that holds it
 
 `work_heads` says for each owner and kind when to look next, never later than the first `ready_at` there. A claim visits
@@ -15,6 +15,7 @@ depend on how many rows wait, and an owner with ten thousand of them delays nobo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from afterglow.clock import from_us, to_us
 from afterglow.errors import ClaimLost, NotFound
@@ -24,13 +25,21 @@ from afterglow.work import Backlog, Claim, Due, Kind, Limits, State, Work
 _SECOND = 1_000_000
 
 
+def ask(tx: Tx, due: Due) -> None:
+    """Mark work due for whoever its session belongs to, or for this owner."""
+    assert due.subject is not None, "work is about something"
+    row = tx.row("SELECT owner FROM sessions WHERE {mine} AND id = :subject", subject=due.subject)
+    mark_due(tx, due, row["owner"] if row else tx.owner, due.subject)
+
+
 def mark_due(tx: Tx, due: Due, owner: str, subject: str) -> None:
     asked = tx.one(
         """INSERT INTO work (owner, kind, subject, due_at, ready_at, reason)
            VALUES (:owner, :kind, :subject, :at, :at, :reason)
            ON CONFLICT (owner, kind, subject) DO UPDATE SET
              wanted = work.wanted + 1,
-             reason = excluded.reason,
+             reason = CASE WHEN work.due_at IS NULL OR excluded.due_at < work.due_at
+                             OR (:rearm = 1 AND work.due_at > {now}) THEN excluded.reason ELSE work.reason END,
              due_at = CASE WHEN work.due_at IS NULL THEN excluded.due_at
                            WHEN :rearm = 1 AND work.due_at > {now} THEN excluded.due_at
                            ELSE {least}(work.due_at, excluded.due_at) END
@@ -48,17 +57,19 @@ def mark_due(tx: Tx, due: Due, owner: str, subject: str) -> None:
 
 def claim(tx: Tx, kinds: Sequence[Kind], limit: int, holder: str, tokens: Sequence[int], limits: Limits) -> list[Claim]:
     now: int = tx.one("SELECT {now} AS now")["now"]
-    _end_leases_from_the_future(tx, now + int(limits.lease_max_seconds * _SECOND))
+    _end_waits_from_the_future(tx, now, limits)
     heads = _due_heads(tx, kinds, now, limit)
     share = -(-limit // max(1, len(heads)))
     until = now + int(limits.lease_seconds * _SECOND)
     claims: list[Claim] = []
     for head in heads:
+        if len(claims) == limit:
+            break  # the others keep their place in the round
         for row in _ready(tx, head, now, min(share, limit - len(claims))):
             if row["attempts"] >= limits.attempts_max and row["parked_at"] is None:
                 _park_the_crashed(tx, row, now + int(limits.parked_retry_seconds * _SECOND))
             else:
-                claims.append(_lease(tx, row, holder, tokens[len(claims)], until))
+                claims.append(_lease(tx, row, holder, tokens[len(claims)], now, until))
         _put_head_back(tx, head, now)
     return claims
 
@@ -71,15 +82,7 @@ def renew(tx: Tx, held: Claim, limits: Limits) -> Claim:
         lease=int(limits.lease_seconds * _SECOND),
     )["lease_until"]
     _settle(tx, held.owner, held.kind, held.subject)
-    return Claim(
-        owner=held.owner,
-        kind=held.kind,
-        subject=held.subject,
-        token=held.token,
-        until=from_us(until),
-        attempt=held.attempt,
-        reason=held.reason,
-    )
+    return replace(held, until=from_us(until))
 
 
 def finish(tx: Tx, held: Claim) -> None:
@@ -102,10 +105,9 @@ def give_back(tx: Tx, held: Claim, error: str, wait_seconds: float, park: bool) 
         tx,
         held,
         """UPDATE work SET lease_until = NULL, token = NULL, holder = NULL, last_error = :error,
-                           due_at = {least}(coalesce(due_at, {now}), {now}),
                            not_before = {now} + :wait,
                            parked_at = CASE WHEN :park = 1 THEN {now} ELSE NULL END
-           WHERE {claimed} RETURNING due_at""",
+           WHERE {claimed} RETURNING not_before""",
         error=error,
         wait=int(wait_seconds * _SECOND),
         park=int(park),
@@ -115,7 +117,7 @@ def give_back(tx: Tx, held: Claim, error: str, wait_seconds: float, park: bool) 
 
 def retry(tx: Tx, kind: Kind | None, subject: str | None) -> int:
     rows = tx.rows(
-        """UPDATE work SET due_at = {least}(coalesce(due_at, {now}), {now}), not_before = 0, attempts = 0, parked_at = NULL
+        """UPDATE work SET not_before = {now}, attempts = 0, parked_at = NULL
            WHERE {mine} AND lease_until IS NULL AND (attempts > 0 OR parked_at IS NOT NULL)
              AND kind = coalesce(:kind, kind) AND subject = coalesce(:subject, subject)
            RETURNING owner, kind, subject""",
@@ -154,7 +156,7 @@ def backlog(tx: Tx) -> Backlog:
                   sum(CASE WHEN parked_at IS NULL AND lease_until IS NULL AND ready_at > {now} THEN 1 ELSE 0 END)
                     AS waiting,
                   sum(CASE WHEN parked_at IS NOT NULL AND lease_until IS NULL THEN 1 ELSE 0 END) AS parked,
-                  min(CASE WHEN parked_at IS NULL AND lease_until IS NULL AND ready_at <= {now} THEN due_at END)
+                  min(CASE WHEN parked_at IS NULL AND lease_until IS NULL AND ready_at <= {now} THEN ready_at END)
                     AS oldest
            FROM work WHERE {mine}"""
     )
@@ -189,7 +191,7 @@ def _settle(tx: Tx, owner: str, kind: str, subject: str) -> int:
     """Work out when the row can be claimed, and see that somebody looks by then."""
     ready_at: int = tx.one(
         f"""UPDATE work SET ready_at = CASE WHEN lease_until IS NOT NULL THEN lease_until
-                                            ELSE {{greatest}}(due_at, not_before) END
+                                            WHEN not_before > 0 THEN not_before ELSE due_at END
             WHERE {_THIS} RETURNING ready_at""",
         owner=owner,
         kind=kind,
@@ -206,11 +208,17 @@ def _settle(tx: Tx, owner: str, kind: str, subject: str) -> int:
     return ready_at
 
 
-def _end_leases_from_the_future(tx: Tx, longest: int) -> None:
-    """A lease that ends later than any lease could was made before the clock was set back: it counts as over."""
+def _end_waits_from_the_future(tx: Tx, now: int, limits: Limits) -> None:
+    """A lease or a pause that ends later than any could was made before the clock was set back: it counts as over."""
+    longest = max(limits.backoff_max_seconds, limits.parked_retry_seconds)
     rows = tx.rows(
-        """UPDATE work SET lease_until = {now} WHERE lease_until > :longest RETURNING owner, kind, subject""",
-        longest=longest,
+        "UPDATE work SET lease_until = :now WHERE lease_until > :longest RETURNING owner, kind, subject",
+        now=now,
+        longest=now + int(limits.lease_max_seconds * _SECOND),
+    ) + tx.rows(
+        "UPDATE work SET not_before = :now WHERE not_before > :longest AND not_before > 0 RETURNING owner, kind, subject",
+        now=now,
+        longest=now + int(longest * _SECOND),
     )
     for row in rows:
         _settle(tx, row["owner"], row["kind"], row["subject"])
@@ -243,15 +251,17 @@ def _ready(tx: Tx, head: Row, now: int, limit: int) -> list[Row]:
     )
 
 
-def _lease(tx: Tx, row: Row, holder: str, token: int, until: int) -> Claim:
+def _lease(tx: Tx, row: Row, holder: str, token: int, now: int, until: int) -> Claim:
     tx.run(
-        f"""UPDATE work SET holder = :holder, token = :token, lease_until = :until, ready_at = :until, due_at = NULL,
+        f"""UPDATE work SET holder = :holder, token = :token, lease_until = :until, ready_at = :until,
+                            due_at = CASE WHEN due_at > :now THEN due_at END,
                             parked_at = NULL, attempts = attempts + 1 WHERE {_THIS}""",
         owner=row["owner"],
         kind=row["kind"],
         subject=row["subject"],
         holder=holder,
         token=token,
+        now=now,
         until=until,
     )
     return Claim(
@@ -269,7 +279,7 @@ def _park_the_crashed(tx: Tx, row: Row, again_at: int) -> None:
     """Work whose worker died each time: nobody was left to give it back."""
     tx.run(
         f"""UPDATE work SET holder = NULL, token = NULL, lease_until = NULL, parked_at = {{now}},
-                            due_at = coalesce(due_at, {{now}}), not_before = :again_at, ready_at = :again_at,
+                            not_before = :again_at, ready_at = :again_at,
                             last_error = coalesce(last_error, 'the worker died each time it tried')
             WHERE {_THIS}""",
         owner=row["owner"],
@@ -280,20 +290,24 @@ def _park_the_crashed(tx: Tx, row: Row, again_at: int) -> None:
 
 
 def _put_head_back(tx: Tx, head: Row, now: int) -> None:
+    """Look there again when its next row is ready; if one is ready now, after all the others whose time has come."""
     following = tx.one(
-        "SELECT min(ready_at) AS ready_at FROM work WHERE owner = :owner AND kind = :kind",
+        """SELECT (SELECT min(ready_at) FROM work WHERE owner = :owner AND kind = :kind) AS ready_at,
+                  (SELECT max(look_at) FROM work_heads WHERE kind = :kind AND look_at <= :now) AS last_look""",
         owner=head["owner"],
         kind=head["kind"],
-    )["ready_at"]
-    if following is None:
+        now=now,
+    )
+    if following["ready_at"] is None:
         tx.run("DELETE FROM work_heads WHERE owner = :owner AND kind = :kind", owner=head["owner"], kind=head["kind"])
-    else:
-        tx.run(
-            "UPDATE work_heads SET look_at = :look_at WHERE owner = :owner AND kind = :kind",
-            owner=head["owner"],
-            kind=head["kind"],
-            look_at=max(following, now),
-        )
+        return
+    behind_the_others = min(now, (following["last_look"] or 0) + 1)
+    tx.run(
+        "UPDATE work_heads SET look_at = :look_at WHERE owner = :owner AND kind = :kind",
+        owner=head["owner"],
+        kind=head["kind"],
+        look_at=max(following["ready_at"], behind_the_others),
+    )
 
 
 def _work(row: Row) -> Work:

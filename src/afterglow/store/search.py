@@ -17,6 +17,8 @@ from afterglow.turns import Role
 MATCHES_MAX = 500
 """The newest turns taken for each term and role. Rarer terms are complete; of a common one, older turns weigh little."""
 
+_PLACES_AT_ONCE = 100
+
 Group = Literal["user", "others"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 
@@ -79,16 +81,26 @@ def word_matches(tx: Tx, terms: Sequence[str]) -> tuple[list[Indexed], Stats]:
             ):
                 found[owner, row["session"], row["seq"]] = _indexed(row)
     neighbours = {(owner, session, seq + step) for owner, session, seq in found for step in (-1, 1)} - found.keys()
-    for owner, session, seq in neighbours:
-        row = tx.row(
-            "SELECT * FROM turn_terms WHERE {mine} AND owner = :owner AND session = :session AND seq = :seq",
-            owner=owner,
-            session=session,
-            seq=seq,
-        )
-        if row is not None:
-            found[owner, session, seq] = _indexed(row)
+    for row in _at(tx, sorted(neighbours)):
+        found[row["owner"], row["session"], row["seq"]] = _indexed(row)
     return list(found.values()), _stats(tx, holding, {(owner, session) for owner, session, _ in found})
+
+
+def _at(tx: Tx, places: list[tuple[str, str, int]]) -> list[Row]:
+    """The rows of these places that there are, many at a time."""
+    rows: list[Row] = []
+    for first in range(0, len(places), _PLACES_AT_ONCE):
+        some = places[first : first + _PLACES_AT_ONCE]
+        values = ", ".join(f"(:owner{n}, :session{n}, CAST(:seq{n} AS BIGINT))" for n in range(len(some)))
+        names = (
+            {f"owner{n}": owner, f"session{n}": session, f"seq{n}": seq} for n, (owner, session, seq) in enumerate(some)
+        )
+        rows += tx.rows(
+            f"""WITH places (owner, session, seq) AS (VALUES {values})
+                SELECT * FROM places JOIN turn_terms USING (owner, session, seq) WHERE {{mine}}""",
+            **{name: value for each in names for name, value in each.items()},
+        )
+    return rows
 
 
 def _stats(tx: Tx, holding: dict[tuple[Group, str], int], sessions: set[tuple[str, str]]) -> Stats:

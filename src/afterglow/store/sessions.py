@@ -30,6 +30,11 @@ def open_session(tx: Tx, binding: Binding, named: str | None, new_session: str, 
         if row is None or row["state"] == "closed":
             row = open_new(tx, binding, new_session, at_us)
         return _record(row)
+    return _record(open_named(tx, binding, named, at_us))
+
+
+def open_named(tx: Tx, binding: Binding, named: str, at_us: int) -> Row:
+    """The session of this name, made if it is missing."""
     check_name(named, "the session's name")
     row = find(tx, named)
     if row is None:
@@ -37,7 +42,7 @@ def open_session(tx: Tx, binding: Binding, named: str | None, new_session: str, 
         row = find(tx, named) or _insert_session(tx, binding, named, at_us)
     if binding_of(row) != binding:
         raise BadInput(f"session {named!r} exists and belongs to another binding ({binding_of(row).owner})")
-    return _record(row)
+    return row
 
 
 def close_session(tx: Tx, session: str, at_us: int) -> Session:
@@ -126,8 +131,11 @@ def join(tx: Tx, owner: str, to: str, at_us: int) -> Owner:
         raise BadInput(
             f"{owner!r} and {root!r} both have a session {both[0]['id']!r}; they cannot be told apart if joined"
         )
+    locked = tx.rows(
+        "SELECT owner FROM owners WHERE owner IN (:owner, :root) ORDER BY owner {lock}", owner=owner, root=root
+    )
     for each in (owner, root):
-        if tx.row("SELECT owner FROM owners WHERE owner = :each", each=each) is None:
+        if each not in {row["owner"] for row in locked}:
             raise NotFound(
                 f"there is no owner {each!r}: an owner comes with its first turn; `afterglow owners` lists all"
             )
@@ -156,11 +164,10 @@ def restore_owner(tx: Tx, owner: Owner) -> None:
 
 
 def restore_session(tx: Tx, given: Session) -> int:
-    """Make the session unless it is there, and say how many of its turns are."""
-    row = find(tx, given.id)
-    if row is None:
-        _add_owner(tx, given.owner, to_us(given.created_at))
-        row = _insert_session(tx, given.binding, given.id, to_us(given.created_at), given.owner)
+    """Make the session unless it is there, bring its state up to date, and say how many of its turns are there."""
+    _lock_owner(tx, to_us(given.created_at))
+    row = find(tx, given.id) or _insert_session(tx, given.binding, given.id, to_us(given.created_at), given.owner)
+    if given.turns >= row["turns"]:
         tx.run(
             "UPDATE sessions SET state = :state, closed_at = :closed_at, last_at = :last_at WHERE {mine} AND id = :id",
             id=given.id,
@@ -197,11 +204,16 @@ def newest(tx: Tx, binding: Binding, lock: bool = False) -> Row | None:
 def open_new(tx: Tx, binding: Binding, session_id: str, at_us: int) -> Row:
     """A new session on this binding, or the one that another process opened a moment ago."""
     _lock_owner(tx, at_us)
-    row = newest(tx, binding, lock=True)
+    row = newest(tx, binding)  # locked only after its owner, as everywhere
     if row is not None and row["state"] != "closed":
-        return row
-    later = at_us if row is None else max(at_us, row["created_at"] + 1)
-    return _insert_session(tx, binding, session_id, later)
+        return existing(find(tx, row["id"], lock=True), row["id"])
+    return _insert_session(tx, binding, session_id, at_us)
+
+
+def _after_the_newest(tx: Tx, binding: Binding, at_us: int) -> int:
+    """When a session opens: later than the binding's others, whatever their clocks said."""
+    row = newest(tx, binding)
+    return at_us if row is None else max(at_us, row["created_at"] + 1)
 
 
 def _lock_owner(tx: Tx, at_us: int) -> None:
@@ -221,12 +233,13 @@ def _add_owner(tx: Tx, owner: str, at_us: int) -> None:
 def _insert_session(tx: Tx, binding: Binding, session_id: str, at_us: int, owner: str | None = None) -> Row:
     return tx.one(
         """INSERT INTO sessions (owner, id, agent, channel, sender, state, created_at, last_at)
-           VALUES (:owner, :id, :agent, :channel, :sender, 'open', :at, :at) RETURNING *""",
+           VALUES (:owner, :id, :agent, :channel, :sender, 'open', :created_at, :at) RETURNING *""",
         owner=owner or tx.owner,
         id=session_id,
         agent=binding.agent,
         channel=binding.channel,
         sender=binding.sender,
+        created_at=_after_the_newest(tx, binding, at_us) if owner is None else at_us,
         at=at_us,
     )
 

@@ -192,11 +192,14 @@ class SQLiteStore(Store):
             self._end_writing(batch)
 
     def _first_job(self) -> _Job | None:
-        """Wait for a verb; in a quiet moment, or after many, index the words that were written."""
-        if self._unindexed < _UNINDEXED_MAX:
+        """Wait for a verb; in a quiet moment, or after many, index some of the words that were written."""
+        while self._unindexed:
+            if self._unindexed < _UNINDEXED_MAX:
+                with suppress(queue.Empty):
+                    return self._jobs.get(timeout=_QUIET_SECONDS)
+            self._index_some_words()
             with suppress(queue.Empty):
-                return self._jobs.get(timeout=_QUIET_SECONDS if self._unindexed else None)
-        self._index_words()
+                return self._jobs.get_nowait()
         return self._jobs.get()
 
     def _end_writing(self, batch: list[_Job]) -> None:
@@ -288,21 +291,21 @@ class SQLiteStore(Store):
                 failpoints.reach(f"{job.name}:before")
         self._writing.execute("COMMIT")
 
-    def _index_words(self) -> None:
-        """Bring the index up to what was written, by this process or another: a batch at a time, when nobody waits."""
-        while self._unindexed:
-            try:
-                self._begin()
-                self._unindexed = self._writing.execute(_INDEX_SOME).rowcount
-                if self._unindexed:
-                    self._writing.execute(_NOTE_INDEXED)
-                failpoints.reach("index:before")
-                self._writing.execute("COMMIT")
-                failpoints.reach("index:after")
-            except Exception as error:  # noqa: BLE001 - search finds what is not indexed too, only slower: try again later
-                self._roll_back()
-                self._unindexed = 0
-                _log.warning("new words are not in the index yet: %s", translated(error, self.path))
+    def _index_some_words(self) -> None:
+        """Bring the index nearer to what was written, by this process or another."""
+        try:
+            self._begin()
+            taken = self._writing.execute(_INDEX_SOME).rowcount
+            if taken:
+                self._writing.execute(_NOTE_INDEXED)
+            failpoints.reach("index:before")
+            self._writing.execute("COMMIT")
+            failpoints.reach("index:after")
+            self._unindexed = taken if taken == _UNINDEXED_MAX else 0
+        except Exception as error:  # noqa: BLE001 - search finds what is not indexed too, only slower: try again later
+            self._roll_back()
+            self._unindexed = 0
+            _log.warning("new words are not in the index yet: %s", translated(error, self.path))
 
     def _roll_back(self) -> None:
         try:

@@ -12,10 +12,9 @@ from fastapi.responses import Response
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
-from afterglow.errors import BadInput, NotFound
-from afterglow.memory import Memory
+from afterglow.errors import BadInput
 from afterglow.store.access import AccessScope
-from afterglow.turns import Binding, Role, Session, Trust, Turn, check_name, check_text
+from afterglow.turns import Binding, Role, Trust, Turn, check_name
 from afterglow.web.problems import refusal
 from afterglow.web.reading import LONG_BYTES, Accessed, Opened, turn_answer
 
@@ -105,11 +104,11 @@ async def append(request: Request, memory: Opened, access: Accessed) -> Response
     long = len(body) > LONG_BYTES
     new = await asyncio.to_thread(_parsed, body) if long else _parsed(body)
     binding = Binding(agent=new.agent, channel=new.channel, sender=new.sender)
-    to = binding if new.session is None else await _named(memory, binding, new.session)
     turn = await memory.append(
-        to,
+        binding,
         new.role,
         new.text,
+        session=new.session,
         parts=new.parts,
         trust=trust_of(new.role, access.token.scope),
         origin="person" if new.role == "user" else "agent",
@@ -121,19 +120,8 @@ async def append(request: Request, memory: Opened, access: Accessed) -> Response
     return await turn_answer(turn, 201)
 
 
-async def _named(memory: Memory, binding: Binding, name: str) -> Session:
-    """The session of this name on this binding. Most are there already, and looking costs less than opening."""
-    try:
-        session = await memory.session(name, owner=binding.owner)
-    except NotFound:
-        return await memory.open_session(binding, name)
-    return session if session.binding == binding else await memory.open_session(binding, name)
-
-
 def _parsed(body: bytes) -> NewTurn:
-    new = NewTurn.model_validate_json(body)
-    check_text(new.text, "the text")  # before a session is opened for it
-    return new
+    return NewTurn.model_validate_json(body)
 
 
 async def _body(request: Request, bytes_max: int) -> bytes:

@@ -19,6 +19,7 @@ CREATE TABLE work (
 );
 CREATE INDEX work_ready ON work (owner, kind, ready_at);
 CREATE INDEX work_leased ON work (lease_until) WHERE lease_until IS NOT NULL;
+CREATE INDEX work_held_back ON work (not_before) WHERE not_before > 0;
 CREATE INDEX work_parked ON work (parked_at) WHERE parked_at IS NOT NULL;
 
 -- For each owner and kind, when to look at it next: no later than its first row is ready. Claims go round by it, so
