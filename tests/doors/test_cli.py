@@ -265,8 +265,8 @@ JSON_CALLS = [
     "sessions show SESSION --turn 3",
     "sessions close SESSION",
     "context SESSION",
-    "search window",
-    "search XK-\\d+ --regex",
+    "search window --owner kate/telegram/ana",
+    "search XK-\\d+ --regex --owner kate/telegram/ana",
     "owners",
     f"owners join {KATE.owner} {OTHER.owner}",
     "owners part kate/telegram/ana",
@@ -304,6 +304,7 @@ def test_with_json_every_command_answers_with_one_document(run: Run, filled: Pat
         "FILE": str(tmp_path / "out.jsonl"),
         "TOKEN": json.loads(run("token", "--json").stdout)["items"][0]["id"],
     }
+    remember(filled, lambda memory: memory.append(OTHER, "user", "hello"))
     for call in JSON_CALLS:
         result = run(*(names.get(word, word) for word in call.split()), "--json")
         document = json.loads(result.stdout)

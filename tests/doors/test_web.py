@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from afterglow import BadInput, Binding, FixedClock, Memory, Settings, StoreFull, StoreUnavailable, StoreUnusable
@@ -830,6 +830,7 @@ _BODIES = (
 async def test_nonsense_never_breaks_the_server(
     door: Door, method: str, path: str, query: dict[str, str], body: bytes
 ) -> None:
+    assume(not path.startswith("//"))  # not a path to the client
     async with door.client("owner") as client:
         headers = {"content-type": "application/json"}
         answer = await client.request(method, path, params=query, content=body, headers=headers)

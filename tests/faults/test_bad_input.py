@@ -22,8 +22,8 @@ from afterglow.store.log import Entry, Shown
 from afterglow.store.postgres import PostgresLimits, PostgresStore
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.store.transaction import EVERYONE
-from afterglow.turns import Binding, Draft, Span
-from tests.conftest import KATE, OTHER, said
+from afterglow.turns import Binding, Draft, Owner, Span
+from tests.conftest import KATE, NOON, OTHER, said
 from tests.faults.promises import broken, dump
 from tests.faults.small_disk import unwritable_folder
 from tests.faults.tasks import open_store as open_at
@@ -135,6 +135,7 @@ async def test_owners_whose_joined_owners_have_a_session_of_the_same_name_are_no
     web = Binding(agent="kate", channel="web", sender="ana")
     await store.open_session(web, "main")
     await store.open_session(OTHER, "main")
+    await store.open_session(KATE)
     await store.join(web.owner, KATE.owner)
     with pytest.raises(BadInput, match="both have a session 'main'"):
         await store.join(KATE.owner, OTHER.owner)
@@ -145,6 +146,8 @@ async def test_owners_whose_joined_owners_have_a_session_of_the_same_name_are_no
 async def test_two_who_join_each_other_at_once_become_one_owner_and_no_circle(store: Store) -> None:
     for number in range(20):
         a, b = f"a{number}", f"b{number}"
+        for name in (a, b):
+            await store.restore_owner(Owner(id=name, created_at=NOON))
         answers = await asyncio.gather(store.join(a, b), store.join(b, a), return_exceptions=True)
         refused = [answer for answer in answers if isinstance(answer, BaseException)]
         assert [type(answer) for answer in refused] == [BadInput], answers
