@@ -98,6 +98,10 @@ def restore_turns(tx: Tx, session_id: str, first_seq: int, entries: Sequence[Ent
             f"session {session_id!r} has {row['turns']} turns; turn {first_seq} cannot be imported after them"
         )
     for entry in entries:
+        if _turn_by_key(tx, row, entry.draft.key) is not None:
+            raise BadInput(
+                f"session {session_id!r} has a turn with the key {entry.draft.key!r}; import it under another"
+            )
         _add_turn(tx, row, entry, reopen=False)
         row = sessions.existing(sessions.find(tx, session_id), session_id)
 

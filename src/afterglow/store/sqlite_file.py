@@ -23,8 +23,9 @@ def prepare(path: Path, clock: Clock, busy_timeout_seconds: float) -> sqlite3.Co
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:
+        reason = f"{path.parent} is a file, not a folder" if path.parent.is_file() else error.strerror
         raise StoreUnusable(
-            f"cannot write the database at {path}: {error.strerror}; "
+            f"cannot write the database at {path}: {reason}; "
             "make its folder writable, or set `data_dir` or `database` to another place"
         ) from None
     try:
