@@ -125,6 +125,15 @@ async def test_a_session_of_another_owner_is_told_apart_from_none_by_nothing(sto
         assert str(theirs.value).replace(turn.session, "x" * len(turn.session)) == str(nobodys.value)
 
 
+@pytest.mark.spec("LOG-1", "LOG-7")
+async def test_an_import_that_would_use_a_key_twice_is_refused_whole(store: Store) -> None:
+    await store.open_session(KATE, "old")
+    before = await dump(store)
+    with pytest.raises(BadInput, match="has a turn with the key 'k'"):
+        await store.restore_turns(KATE.owner, "old", 1, [said("one"), said("two", key="k"), said("three", key="k")])
+    assert await dump(store) == before
+
+
 def test_a_span_that_runs_backwards_is_refused() -> None:
     with pytest.raises(BadInput, match="from 1 or later to its end"):
         Span(first_seq=5, last_seq=4)
