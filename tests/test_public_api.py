@@ -53,3 +53,13 @@ def test_importing_loads_no_driver_no_server_and_no_model() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
+
+
+def test_a_missing_package_is_named_with_the_way_to_install_it() -> None:
+    script = (
+        "import sys; sys.modules['psycopg'] = None\n"
+        "try: import afterglow.store.postgres\n"
+        "except Exception as error: print(type(error).__name__, error)"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stdout.startswith("MissingPackage PostgreSQL needs the package psycopg; install it with: pip install")

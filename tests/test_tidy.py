@@ -29,8 +29,8 @@ LAYERS = [
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names.split()}
 DRIVERS = {
     "sqlite3": {"store/sqlite", "failpoints.py", "cli/doctor.py"},
-    "psycopg": {"store/postgres.py"},
-    "psycopg_pool": {"store/postgres.py"},
+    "psycopg": {"store/postgres"},
+    "psycopg_pool": {"store/postgres"},
     "fastapi": {"web/"},
     "starlette": {"web/"},
     "uvicorn": {"daemon.py"},

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, get_args
 
+from afterglow.errors import BadInput
+
 Kind = Literal["context", "clear", "summary", "facts", "task", "digest", "vectors", "files"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 State = Literal["waiting", "due", "claimed", "parked"]
@@ -29,6 +31,12 @@ class Due:
     subject: str | None = None
     """What the work is about; None means the session of the turn that asks for it."""
     rearm: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise BadInput(f"there is no work of kind {self.kind!r}; use one of {', '.join(KINDS)}")
+        if self.at.tzinfo is None:
+            raise BadInput(f"the time {self.at.isoformat()} has no zone; give one, such as {self.at.isoformat()}+00:00")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from afterglow.clock import FixedClock
-from afterglow.errors import ClaimLost, NotFound
+from afterglow.errors import BadInput, ClaimLost, NotFound
 from afterglow.store.contract import Store
 from afterglow.store.transaction import EVERYONE
 from afterglow.work import Claim, Due, Kind, Limits
@@ -27,6 +27,13 @@ async def take(
     store: Store, limit: int = 10, kinds: tuple[Kind, ...] = ("context",), holder: str = "w1"
 ) -> list[Claim]:
     return await store.claim(kinds, limit=limit, holder=holder, limits=LIMITS)
+
+
+def test_a_request_checks_itself() -> None:
+    with pytest.raises(BadInput, match="no work of kind 'nap'"):
+        due(kind="nap")  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="has no zone"):
+        Due(kind="context", at=NOON.replace(tzinfo=None), reason="idle")
 
 
 async def test_work_is_claimed_when_it_is_due_and_not_before(store: Store, clock: FixedClock) -> None:

@@ -21,7 +21,6 @@ from typing import Any, TypeVar, cast
 from afterglow import failpoints
 from afterglow.clock import Clock, to_us
 from afterglow.errors import MissingPackage, StoreError, StoreFull, StoreUnavailable, StoreUnusable
-from afterglow.store import migrations
 from afterglow.store.contract import Store
 from afterglow.store.transaction import EVERYONE, POSTGRES, Everyone, Row, Scope, Tx, check_scope, own_first
 from afterglow.store.waiting import Waiters
@@ -33,6 +32,8 @@ try:
     from psycopg.conninfo import conninfo_to_dict
     from psycopg.rows import DictRow, dict_row
     from psycopg_pool import ConnectionPool
+
+    from afterglow.store import postgres_schema
 except ImportError:
     raise MissingPackage(
         "PostgreSQL needs the package psycopg; install it with: pip install 'afterglow[postgres]'"
@@ -42,14 +43,12 @@ _log = logging.getLogger(__name__)
 T = TypeVar("T")
 Connection = psycopg.Connection[DictRow]
 
-_MIGRATION_LOCK = 0x61667467
 _REPEATS_MAX = 5
 _CHANNEL = "afterglow_work"
 _LISTEN_SECONDS = 0.2
 _LISTEN_AGAIN_SECONDS = 1.0
 _REFUSED = ("authentication failed", "does not exist", "no pg_hba.conf entry", "no password supplied")
 """How a server's answer reads when it will be the same the next time; such errors have no code of their own."""
-_ROLES = ("afterglow_owner", "afterglow_worker")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -264,54 +263,10 @@ class PostgresStore(Store):
     def _prepare(self) -> None:
         try:
             with Connection.connect(self._address, **self._settings) as connection:
-                self._migrate(connection)
+                postgres_schema.migrate(connection, self.where, self.clock)
             self._pool.open()
         except psycopg.Error as error:
             raise self._translated(error) from error
-
-    def _migrate(self, connection: Connection) -> None:
-        steps = migrations.load(POSTGRES)
-        if not migrations.pending(steps, _version(connection), self.where):
-            return
-        with connection.transaction():
-            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATION_LOCK,))
-            self._make_roles(connection)
-            connection.execute(migrations.VERSIONS_TABLE)
-            for step in migrations.pending(steps, _version(connection), self.where):
-                connection.execute(cast(Any, step.sql))
-                connection.execute(
-                    "INSERT INTO schema_versions VALUES (%s, %s, %s)",
-                    (step.version, step.name, to_us(self.clock.now())),
-                )
-                failpoints.reach(f"migrate {step.name}:before")
-        failpoints.reach("migrate:after")
-
-    def _make_roles(self, connection: Connection) -> None:
-        """The two roles, which the connecting user must be able to take on."""
-        name = _one(connection, "SELECT current_schema() AS it")
-        if name is None:
-            raise StoreUnusable(
-                f"the database at {self.where} has no schema to put tables in: none that `search_path` names exists; "
-                "let an administrator create it, or name another"
-            )
-        schema = compose.Identifier(name)
-        for role in map(compose.Identifier, _ROLES):
-            try:
-                with connection.transaction():
-                    if role in _missing_roles(connection):
-                        with suppress(pg.DuplicateObject, pg.UniqueViolation):
-                            with connection.transaction():
-                                connection.execute(compose.SQL("CREATE ROLE {} NOLOGIN").format(role))
-                    if not _may_take_on(connection, role):
-                        connection.execute(compose.SQL("GRANT {} TO CURRENT_USER").format(role))
-            except pg.InsufficientPrivilege as error:
-                raise StoreUnusable(
-                    f"the user of {self.where} may not set up the roles Afterglow works in; let an administrator run: "
-                    f"{_setup_of_roles(connection)} Then start again"
-                ) from error
-            connection.execute(compose.SQL("GRANT USAGE ON SCHEMA {} TO {}").format(schema, role))
-        # The functions that run as the worker are handed to it, and their new owner must be able to have made them.
-        connection.execute(compose.SQL("GRANT CREATE ON SCHEMA {} TO afterglow_worker").format(schema))
 
     def _translated(self, error: Exception) -> StoreError:
         """The driver's error as one of ours."""
@@ -378,37 +333,3 @@ def _network_settings(limits: PostgresLimits) -> dict[str, Any]:
         "keepalives_count": 3,
         "tcp_user_timeout": 30_000,
     }
-
-
-def _missing_roles(connection: Connection) -> list[compose.Identifier]:
-    rows = connection.execute("SELECT rolname FROM pg_roles WHERE rolname = ANY (%s)", (list(_ROLES),)).fetchall()
-    return [compose.Identifier(name) for name in _ROLES if name not in {row["rolname"] for row in rows}]
-
-
-def _setup_of_roles(connection: Connection) -> str:
-    """What an administrator must run for this user."""
-    user = compose.Identifier(_one(connection, "SELECT current_user AS it"))
-    made = [compose.SQL("CREATE ROLE {} NOLOGIN;").format(role) for role in _missing_roles(connection)]
-    granted = compose.SQL("GRANT afterglow_owner, afterglow_worker TO {};").format(user)
-    return compose.SQL(" ").join([*made, granted]).as_string(connection)
-
-
-def _version(connection: Connection) -> int:
-    if not _one(connection, "SELECT to_regclass('schema_versions') IS NOT NULL AS it"):
-        return 0
-    return _one(connection, "SELECT coalesce(max(version), 0) AS it FROM schema_versions")
-
-
-def _may_take_on(connection: Connection, role: compose.Identifier) -> bool:
-    try:
-        with connection.transaction(force_rollback=True):
-            connection.execute(compose.SQL("SET LOCAL ROLE {}").format(role))
-    except pg.InsufficientPrivilege:
-        return False
-    return True
-
-
-def _one(connection: Connection, sql: str, *values: object) -> Any:
-    row = connection.execute(cast(Any, sql), values or None).fetchone()
-    assert row is not None
-    return row["it"]
