@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -115,3 +116,9 @@ def test_rules_are_pure() -> None:
         if LEVEL.get(own) == LEVEL["context"]:
             found = set(imports(path)) & {"os", "socket", "sqlite3", "asyncio", "pathlib", "subprocess", "threading"}
             assert not found, f"{name_of(path)} imports {found}"
+
+
+def test_no_test_reaches_a_provider() -> None:
+    """The network is closed but for this machine, so a real model cannot be called by chance."""
+    with socket.socket() as outside, pytest.raises(RuntimeError, match="this machine only"):
+        outside.connect(("192.0.2.1", 443))
