@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import pytest
 
+from afterglow import failpoints
 from afterglow.clock import FixedClock
 from afterglow.errors import BadInput, NotFound
 from afterglow.store.contract import Store
@@ -232,3 +234,23 @@ async def test_owners_with_a_session_of_the_same_name_are_not_joined(store: Stor
     with pytest.raises(BadInput, match="both have a session 'main'"):
         await store.join(OTHER.owner, KATE.owner)
     assert len(await store.sessions(KATE.owner)) == 1
+
+
+async def test_a_session_that_is_being_opened_is_seen_by_a_join(store: Store) -> None:
+    await store.open_session(KATE, "main")
+    await store.append(OTHER.owner, OTHER, said("hi"))
+    reached, released = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        reached.set()
+        released.wait(20)
+
+    failpoints.arm("open_session:before", hold)
+    opening = asyncio.create_task(store.open_session(OTHER, "main"))
+    await asyncio.to_thread(reached.wait, 20)
+    joining = asyncio.create_task(store.join(OTHER.owner, KATE.owner))
+    await asyncio.sleep(0.2)
+    released.set()
+    await opening
+    with pytest.raises(BadInput, match="both have a session 'main'"):
+        await joining

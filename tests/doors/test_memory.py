@@ -297,6 +297,15 @@ async def test_an_import_never_changes_what_is_there(memory: Memory, other_memor
     assert [line async for line in export_lines(other_memory)] == exported
 
 
+async def test_an_old_export_does_not_reopen_what_was_closed_since(memory: Memory, other_memory: Memory) -> None:
+    turn = await memory.append(KATE, "user", "hello")
+    exported = [line async for line in export_lines(memory)]
+    await import_lines(other_memory, exported)
+    await other_memory.store.close_session(KATE.owner, turn.session)
+    assert await import_lines(other_memory, exported) == 0
+    assert (await other_memory.session(turn.session, owner=KATE.owner)).state == "closed"
+
+
 @pytest.mark.spec("SAFE-2")
 async def test_a_session_of_somebody_else_is_not_found(memory: Memory) -> None:
     turn = await memory.append(KATE, "user", "hello")

@@ -119,6 +119,15 @@ def join(tx: Tx, owner: str, to: str, at_us: int) -> Owner:
     root: str = target["joined_to"] if target else to
     if root == owner:
         raise BadInput(f"{owner!r} and {to!r} are already one owner, {root!r}")
+    # Locked before their sessions are compared: one that is being opened now is waited for.
+    locked = tx.rows(
+        "SELECT owner FROM owners WHERE owner IN (:owner, :root) ORDER BY owner {lock}", owner=owner, root=root
+    )
+    for each in (owner, root):
+        if each not in {row["owner"] for row in locked}:
+            raise NotFound(
+                f"there is no owner {each!r}: an owner comes with its first turn; `afterglow owners` lists all"
+            )
     both = tx.rows(
         """SELECT id FROM sessions
            WHERE (owner = :owner OR owner IN (SELECT owner FROM aliases WHERE joined_to = :owner)) AND id IN
@@ -131,14 +140,6 @@ def join(tx: Tx, owner: str, to: str, at_us: int) -> Owner:
         raise BadInput(
             f"{owner!r} and {root!r} both have a session {both[0]['id']!r}; they cannot be told apart if joined"
         )
-    locked = tx.rows(
-        "SELECT owner FROM owners WHERE owner IN (:owner, :root) ORDER BY owner {lock}", owner=owner, root=root
-    )
-    for each in (owner, root):
-        if each not in {row["owner"] for row in locked}:
-            raise NotFound(
-                f"there is no owner {each!r}: an owner comes with its first turn; `afterglow owners` lists all"
-            )
     tx.run("UPDATE aliases SET joined_to = :root WHERE joined_to = :owner", owner=owner, root=root)
     tx.run(
         """INSERT INTO aliases (owner, joined_to, created_at) VALUES (:owner, :root, :at)
@@ -164,10 +165,11 @@ def restore_owner(tx: Tx, owner: Owner) -> None:
 
 
 def restore_session(tx: Tx, given: Session) -> int:
-    """Make the session unless it is there, bring its state up to date, and say how many of its turns are there."""
+    """Make the session unless it is there, or bring it up to a newer state; say how many of its turns are there."""
     _lock_owner(tx, to_us(given.created_at))
-    row = find(tx, given.id) or _insert_session(tx, given.binding, given.id, to_us(given.created_at), given.owner)
-    if given.turns >= row["turns"]:
+    there = find(tx, given.id)
+    row = there or _insert_session(tx, given.binding, given.id, to_us(given.created_at), given.owner)
+    if there is None or given.turns > row["turns"]:
         tx.run(
             "UPDATE sessions SET state = :state, closed_at = :closed_at, last_at = :last_at WHERE {mine} AND id = :id",
             id=given.id,
