@@ -19,19 +19,21 @@ from afterglow.settings import (
     LEAVES,
     VARIABLES,
     AgentSettings,
-    Loaded,
+    ContextSourceSettings,
     Settings,
+    SourceSettings,
     describe,
     example,
     json_schema,
     load,
     reference,
 )
-from afterglow.settings_text import with_generated
+from afterglow.settings.pages import with_generated
 
 ROOT = Path(__file__).resolve().parent.parent
 REGENERATE = "python -c 'from pathlib import Path; from afterglow.settings import regenerate; regenerate(Path())'"
 PASSWORD = "hunter2"
+SOURCE_KEYS = ", ".join(SourceSettings.model_fields)
 
 pytestmark = pytest.mark.spec("DOOR-8")
 
@@ -128,13 +130,19 @@ def test_the_environment_goes_over_the_file_and_arguments_go_over_both() -> None
     assert load(environ=environ).settings.server.port == 2
 
 
-def test_every_setting_but_the_agents_has_an_environment_variable() -> None:
+def test_every_setting_but_the_tables_in_lists_and_by_name_has_an_environment_variable() -> None:
     values = {
         "data_dir": "/somewhere",
         "database": "sqlite:////somewhere/else.db",
         "zone": "Asia/Tokyo",
         "server.host": "::1",
         "server.allowed_hosts": "a,b",
+        "context.context_limit_tokens": "2000",
+        "context.window_tokens": "3000",
+        "compaction.model": "offline",
+        "compaction.base_url": "http://127.0.0.1:11434/v1",
+        "compaction.fanout": "3",
+        "compaction.in_library": "no",
     }
     environ = {name: values.get(leaf.key, "1000") for name, leaf in VARIABLES.items()}
     environ |= {
@@ -145,7 +153,8 @@ def test_every_setting_but_the_agents_has_an_environment_variable() -> None:
     environ |= {"AFTERGLOW_STORE__BUSY_TIMEOUT_SECONDS": "0.5", "AFTERGLOW_STORE__POOL_TIMEOUT_SECONDS": "0.5"}
     environ |= {"AFTERGLOW_LOG__TURN_BYTES_MAX": "1_048_576"}
     loaded = load(environ=environ)
-    assert {key for key, source in loaded.sources.items() if source == "default"} == {"agents"}
+    left = {key for key, source in loaded.sources.items() if source == "default"}
+    assert left == {"agents", "sources", "compaction.context_sources"}
     assert loaded.settings.log.turn_bytes_max == 1_048_576
     assert loaded.settings.store.busy_timeout_seconds == 0.5
 
@@ -251,8 +260,25 @@ def test_an_unknown_key_is_an_error_that_names_the_nearest_one() -> None:
     [
         ("port = 1", "port", "did you mean server.port?"),
         ("[sever]\nport = 1", "sever", "did you mean server?"),
-        ("[compaction]\ninterval = 5", "compaction", "take it out, or look for its name in docs/settings.md"),
-        ("context_limit_tokens = 1", "context_limit_tokens", "did you mean context.context_limit_tokens?"),
+        ("[compactoin]\ninterval = 5", "compactoin", "did you mean compaction?"),
+        ("[source.a]\nkind = 5", "source", "did you mean sources?"),
+        ("interval = 5", "interval", "did you mean compaction.interval?"),
+        (
+            '[sources.a]\nkind = "http"\naddress = "http://a"\nlabl = 1',
+            "sources.a.labl",
+            "did you mean sources.a.label?",
+        ),
+        ('[sources.a]\nkind = "http"\naddress = "http://a"\nxyz = 1', "sources.a.xyz", f"sources.a has {SOURCE_KEYS}"),
+        (
+            '[[compaction.context_sources]]\nsource = "a"\npromt = 1',
+            "compaction.context_sources.promt",
+            "did you mean compaction.context_sources.prompt?",
+        ),
+        (
+            '[[agents]]\nid = "a"\n[agents.compaction]\ninterval = 1\nkeep_recnt = 1',
+            "agents.compaction.keep_recnt",
+            "did you mean agents.compaction.keep_recent?",
+        ),
         ("turn-bytes-max = 1", "turn-bytes-max", "did you mean log.turn_bytes_max?"),
         ("[server]\nxyz = 1", "server.xyz", "server has host, port, allowed_hosts"),
         ('[[agents]]\nid = "kate"\nredact = 1', "agents.redact", "did you mean agents.redact_secrets?"),
@@ -276,8 +302,18 @@ def test_an_unknown_argument_is_an_error() -> None:
     ]
 
 
-def test_agents_cannot_be_given_in_the_environment() -> None:
-    assert "settings file only" in the_problem(environ={"AFTERGLOW_AGENTS": "kate"})
+@pytest.mark.parametrize(
+    ("variable", "key"),
+    [
+        ("AFTERGLOW_AGENTS", "agents"),
+        ("AFTERGLOW_SOURCES__CALENDAR_HAND__KIND", "sources"),
+        ("AFTERGLOW_COMPACTION__CONTEXT_SOURCES", "compaction.context_sources"),
+    ],
+)
+def test_tables_in_lists_and_by_name_cannot_be_given_in_the_environment(variable: str, key: str) -> None:
+    assert the_problem(environ={variable: "kate"}) == (
+        f"{key} (environment {variable}): {key.split('.')[-1]} stand in the settings file only; unset it"
+    )
 
 
 def test_a_value_that_is_not_allowed_is_named_with_its_place_and_what_is_allowed() -> None:
@@ -339,22 +375,38 @@ def test_no_wrong_value_gives_jargon_or_another_kind_of_error(key: str) -> None:
         try:
             load(file, environ={})
         except BadSettings as error:
-            assert not re.search(r"Input|valid (string|integer)|https?:|pydantic|\n|\r|\0", str(error)), error
-            assert key.split(".")[-1] in str(error) or str(error).startswith("agents ("), error
+            for line in str(error).split("\n"):
+                assert not re.search(r"Input|valid (string|integer)|https?://errors|pydantic|\r|\0", line), error
+                assert re.match(r"[\w.]+ \((/.*|default)\): .+", line), error
+                assert key.split(".")[-1] in line or line.startswith("agents ("), error
 
 
 def nested(key: str, value: Any) -> Any:
     *table, name = key.split(".")
-    if not table:
-        return {name: value}
-    return {"agents": [{"id": "kate", name: value}]} if table == ["agents"] else {table[0]: {name: value}}
+    source = {"kind": "calendar", "address": "a.ics"}
+    match table:
+        case []:
+            return {name: value}
+        case ["agents"]:
+            return {"agents": [{"id": "kate", name: value}]}
+        case ["sources", _]:
+            return {"sources": {"cal": {**source, name: value}}}
+        case [section, inner]:
+            return {"sources": {"cal": source}, section: {inner: [{"source": "cal", name: value}]}}
+        case _:
+            return {table[0]: {name: value}}
 
 
 @pytest.mark.parametrize("key", [key for key, leaf in LEAVES.items() if "number" in leaf.kind])
 def test_a_number_beyond_its_limits_or_of_another_kind_is_an_error(key: str) -> None:
-    table, name = key.split(".")
+    table, _, name = key.rpartition(".")
+    rest = {
+        "sources.NAME": '\n[sources.NAME]\nkind = "calendar"\naddress = "a.ics"\n',
+        "compaction.context_sources": '\n[[compaction.context_sources]]\nsource = "a"\n',
+    }
     for wrong in ("-1", "1e30", "true", '"5"', "nan", "[5]", "0x" + "f" * 5000):
-        assert the_problem(f"[{table}]\n{name} = {wrong}").startswith(f"{key} (afterglow.toml, line 2): ")
+        text = f"{rest.get(table, f'[{table}]')}\n{name} = {wrong}"
+        assert the_problem(text).startswith(f"{key} (afterglow.toml, line {text.count(chr(10)) + 1}): ")
 
 
 def test_text_that_should_be_a_number_and_the_reverse_are_told_about_quotes() -> None:
@@ -564,7 +616,7 @@ def test_describe_gives_every_setting_with_its_value_source_and_meaning() -> Non
     file = written(Path.cwd(), '[server]\nport = 9000\n[[agents]]\nid = "kate"\ndrop_private = false')
     loaded = load(environ={"AFTERGLOW_ZONE": "Asia/Tokyo"})
     rows = {row.key: row for row in describe(loaded)}
-    assert set(rows) == set(loaded.sources) - {"agents.kate.id"}
+    assert set(rows) == set(loaded.sources)
     assert rows["server.port"] == ("server.port", 9000, str(file), LEAVES["server.port"].meaning)
     assert rows["zone"][1:3] == ("Asia/Tokyo", "environment AFTERGLOW_ZONE")
     assert rows["agents"].value == ["kate"]
@@ -598,12 +650,14 @@ def test_the_errors_in_the_docs_are_the_ones_that_are_told() -> None:
 
 def test_the_files_in_the_docs_load_and_mean_the_same() -> None:
     page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
-    loaded: list[Loaded] = []
+    loaded: dict[str, list[Settings]] = {}
     for kind in ("toml", "yaml"):
-        (text,) = re.findall(rf"```{kind}\n(.*?)```", page, re.DOTALL)
-        loaded.append(load(written(Path.cwd(), text, f"docs.{kind}"), environ={}))
-    assert loaded[0].settings == loaded[1].settings
-    assert loaded[0].settings.agent("kate").drop_private is False
+        for text in re.findall(rf"```{kind}\n(.*?)```", page, re.DOTALL):
+            settings = load(written(Path.cwd(), text, f"docs.{kind}"), environ={}).settings
+            loaded.setdefault(kind, []).append(settings)
+    assert loaded["toml"] == loaded["yaml"]
+    assert loaded["toml"][0].agent("kate").drop_private is False
+    assert loaded["toml"][1].compaction_of("kate").interval == 10
 
 
 def test_the_example_file_is_up_to_date() -> None:
@@ -620,9 +674,12 @@ def test_the_example_with_every_line_active_has_every_key_and_no_other_value_tha
     loaded = load(written(Path.cwd(), active), environ={})
     assert "default" not in loaded.sources.values()
     # These depend on the machine, or have no default that a file could say: the example shows some value.
-    shown = {"data_dir", "database", "zone", "agents"}
+    shown: dict[str, Any] = {"data_dir": True, "database": True, "zone": True, "agents": True, "sources": True}
+    shown["compaction"] = {"base_url", "context_sources"}
     assert loaded.settings.model_dump(exclude=shown) == Settings().model_dump(exclude=shown)
     assert loaded.settings.agents == (AgentSettings(id="kate"),)
+    assert loaded.settings.compaction.context_sources == (ContextSourceSettings(source="calendar-hand"),)
+    assert loaded.settings.sources["calendar-hand"].kind == "calendar"
 
 
 def test_importing_settings_reads_neither_kind_of_file() -> None:

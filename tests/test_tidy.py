@@ -15,13 +15,14 @@ SOURCE = ROOT / "src" / "afterglow"
 
 LAYERS = [
     "errors clock turns failpoints",
-    "settings settings_tables settings_file settings_text tokens spend",
+    "settings tokens spend identifiers language",
     "model prompts",
-    "compaction facts summaries digest context work guard guard_signs schedule primary channels",
+    "checks compaction context digest excerpts facts fold guard guard_signs pairing primary schedule summaries transcript "
+    "work channels",
     "store",
     "search sources memory_files",
-    "conversation worker inbound",
-    "memory",
+    "contexts conversation worker inbound",
+    "means memory",
     "transfer",
     "agent",
     "daemon mcp_server web clients adapters",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -12,37 +13,58 @@ from typing import Any
 
 from afterglow import guard, settings, tokens
 from afterglow.clock import Clock, SystemClock
-from afterglow.context import Context, assemble, excerpt, json_bytes, shorter_parts
-from afterglow.errors import BadInput
+from afterglow.compaction import Block, due_after
+from afterglow.compaction import Limits as CompactionLimits
+from afterglow.context import Context
+from afterglow.contexts import Contexts
+from afterglow.conversation import Conversation, Exchanged, Respond
+from afterglow.errors import AfterglowError, BadInput
+from afterglow.excerpts import excerpt, json_bytes, shorter_parts
+from afterglow.means import SettingsMeans, limits_of
+from afterglow.model import Model
 from afterglow.search import hits, words
 from afterglow.search.hits import Found
 from afterglow.search.patterns import Pattern
 from afterglow.settings import Settings
+from afterglow.sources import Source
 from afterglow.store.contract import Store
 from afterglow.store.log import Entry, Shown
 from afterglow.store.sqlite import SQLiteLimits, SQLiteStore
 from afterglow.store.transaction import EVERYONE, Scope
 from afterglow.turns import Binding, Draft, Origin, Owner, Part, Role, Session, Trust, Turn
 from afterglow.work import Due, Limits
+from afterglow.worker import Worker, holder_name
 
 _LONG_CHARS = 100_000
 """A text over this is prepared in a thread, so that the event loop goes on."""
-_TAIL_TURNS = 100
-"""How many turns are read at first; twice as many each time, until the budget is full."""
+_CLOSE_SECONDS_MAX = 5
+"""How long a memory that is closed waits for what it folds."""
+
+_log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
 async def open_memory(
-    given: Settings | Path | str | None = None, *, clock: Clock | None = None
+    given: Settings | Path | str | None = None,
+    *,
+    clock: Clock | None = None,
+    model: Model | None = None,
+    sources: Mapping[str, Source] | None = None,
 ) -> AsyncGenerator[Memory]:
-    """Open the memory of these settings, of a data folder, or of the settings file and environment that are found."""
+    """Open the memory of these settings, of a data folder, or of the settings file and environment that are found.
+
+    While it is open it folds the contexts of the sessions it writes to, behind the replies. `model` summarises in place of
+    the settings' one, and `sources` are asked in place of those declared under the same names.
+    """
     if not isinstance(given, Settings):
         overrides: dict[str, Any] = {} if given is None else {"data_dir": str(given)}
         given = settings.load(environ=os.environ, overrides=overrides).settings
     store = await open_store(given, clock or SystemClock())
+    memory = Memory(store, given, model=model, sources=sources)
     try:
-        yield Memory(store, given)
+        yield memory
     finally:
+        await memory.settle(_CLOSE_SECONDS_MAX)
         await store.close()
 
 
@@ -79,9 +101,25 @@ def work_limits(chosen: Settings) -> Limits:
 class Memory:
     """What agents and people said to each other, kept."""
 
-    def __init__(self, store: Store, settings: Settings) -> None:
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        *,
+        model: Model | None = None,
+        sources: Mapping[str, Source] | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
         self.store = store
         self.settings = settings
+        self.means_of = SettingsMeans(
+            settings, store, os.environ if environ is None else environ, model=model, sources=sources
+        )
+        self.contexts = Contexts(store, self.means_of)
+        self._conversation = Conversation(store, self.means_of, self._prepared)
+        self._folding: dict[str, asyncio.Task[None]] = {}
+        self._unfolded: set[str] = set()
+        self._worker = Worker(store, {"context": self.contexts.act}, holder=holder_name(), limits=work_limits(settings))
 
     async def append(
         self,
@@ -121,12 +159,93 @@ class Memory:
             usage=usage,
             key=key,
         )
-        long = len(text) > _LONG_CHARS or json_bytes(parts) > _LONG_CHARS
-        prepare = asyncio.to_thread if long else _at_once
-        entry = await prepare(self.prepare, draft, binding.agent)
-        if isinstance(to, Session):
-            return await self.store.append(to.owner, to.id, entry, due)
-        return await self.store.append(binding.owner, binding, entry, due, session)
+        entry = await self._prepared(draft, binding.agent)
+        rule = due_after(draft, self.limits_of(binding.agent), self.store.clock.now())
+        found: list[Due] = []
+
+        def asked(session: Session) -> list[Due]:
+            found[:] = rule(session)
+            return [*due, *found]
+
+        owner, address = (to.owner, to.id) if isinstance(to, Session) else (binding.owner, binding)
+        turn = await self.store.append(owner, address, entry, asked, None if isinstance(to, Session) else session)
+        if found:
+            self._fold_behind(turn, binding.agent)
+        return turn
+
+    async def exchange(
+        self,
+        to: Binding | Session,
+        text: str,
+        respond: Respond,
+        *,
+        session: str | None = None,
+        parts: Sequence[Part] = (),
+        at: datetime | None = None,
+        trust: Trust | None = None,
+        origin: Origin | None = None,
+        key: str | None = None,
+    ) -> Exchanged:
+        """One message: it is written down, `respond` gets the context and gives the reply, that is written down.
+
+        `respond` is any callable, sync or async, that gives a text, a Reply, or several where tools were used. Whatever it
+        raises reaches you; the message is in the log by then. With a `key` a message that was answered is not answered
+        again.
+        """
+        binding = _binding(to)
+        draft = Draft(
+            role="user",
+            text=text,
+            trust=trust or guard.default_trust("user"),
+            origin=origin or "person",
+            at=at or self.store.clock.now(),
+            parts=parts,
+            channel=binding.channel,
+            key=key,
+        )
+        done = await self._conversation.exchange(to, draft, respond, named=session)
+        if done.due:
+            self._fold_behind(done.message, binding.agent)
+        return done
+
+    async def settle(self, seconds: float | None = None) -> None:
+        """Wait until what this memory folds behind the replies is done, at most so long; what is not is given up.
+
+        What is given up stays due, and is done by whoever claims it next.
+        """
+        folding = list(self._folding.values())
+        if not folding:
+            return
+        _, late = await asyncio.wait(folding, timeout=seconds)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
+
+    def limits_of(self, agent: str) -> CompactionLimits:
+        """The limits of compaction for this agent's sessions."""
+        return limits_of(self.settings, self.settings.compaction_of(agent))
+
+    def _fold_behind(self, turn: Turn, agent: str) -> None:
+        """Do what is due for the context of this session behind whatever comes next, one thing at a time."""
+        if not self.settings.compaction_of(agent).in_library:
+            return
+        self._unfolded.add(turn.session)
+        if turn.session not in self._folding:
+            self._folding[turn.session] = asyncio.create_task(self._fold(turn.owner, turn.session))
+
+    async def _fold(self, owner: str, session: str) -> None:
+        try:
+            while session in self._unfolded:
+                self._unfolded.discard(session)
+                await self._worker.attend(owner, "context", session)
+        except AfterglowError as error:
+            _log.warning("the context of session %s was not folded: %s", session, error)
+        finally:
+            del self._folding[session]
+
+    async def _prepared(self, draft: Draft, agent: str) -> Entry:
+        long = len(draft.text) > _LONG_CHARS or json_bytes(draft.parts) > _LONG_CHARS
+        return await asyncio.to_thread(self.prepare, draft, agent) if long else self.prepare(draft, agent)
 
     def prepare(self, draft: Draft, agent: str) -> Entry:
         """A draft made ready for the log: secrets out, tokens counted, terms cut, head and tail of a giant."""
@@ -171,15 +290,30 @@ class Memory:
             )
         return Entry(draft=draft, terms=words.terms(draft.text), bytes=size, shown=shown)
 
-    async def context(self, session: Session) -> Context:
-        """What the model is to see of this session now."""
+    async def context(self, session: Session, *, at: int | None = None) -> Context:
+        """What the model is to see of this session now, or what it saw when turn `at` was the newest."""
         _check_session(session)
-        limit = self.settings.context.context_limit_tokens
-        tail = await self.store.tail(session.owner, session.id, _TAIL_TURNS)
-        while tail and tail[0].seq > 1 and sum(max(1, turn.tokens) for turn in tail) <= limit:
-            first = max(1, tail[0].seq - len(tail))
-            tail = await self.turns(session, first_seq=first, last_seq=tail[0].seq - 1, limit=len(tail)) + tail
-        return assemble(session.id, tail, limit)
+        shown = await self.store.context_rows(session.owner, session.id, at=at)
+        return await self._conversation.context(shown, self.means_of(session.binding.agent))
+
+    async def compact(self, session: Session) -> Session:
+        """Fold what can be folded of the session now, and wait for it."""
+        _check_session(session)
+        due = Due(kind="context", at=self.store.clock.now(), reason="manual", subject=session.id)
+        await self.store.mark_due(session.owner, due)
+        await self._worker.attend(session.owner, "context", session.id)
+        return await self.store.session(session.owner, session.id)
+
+    async def blocks(self, session: Session) -> list[Block]:
+        """Every block of the session by number, those that others took the place of too."""
+        _check_session(session)
+        return await self.store.blocks(session.owner, session.id)
+
+    async def expand(self, session: Session, block: int, *, limit: int = 1000) -> list[Turn]:
+        """The turns that a block stands for."""
+        _check_session(session)
+        found = await self.store.block(session.owner, session.id, block)
+        return await self.turns(session, first_seq=found.first_seq, last_seq=found.last_seq, limit=limit)
 
     async def open_session(self, binding: Binding, named: str | None = None) -> Session:
         """The binding's open session, or a new one; with a name of your own, that session, made if it is missing."""
@@ -259,10 +393,6 @@ def _one_owner(owner: Any) -> str:
     if not isinstance(owner, str):
         raise BadInput("a search is about one owner's memory; name it, such as owner=binding.owner")
     return owner
-
-
-async def _at_once(prepare: Any, *args: Any) -> Any:
-    return prepare(*args)
 
 
 __all__ = ["EVERYONE", "Memory", "open_memory", "open_store", "work_limits"]

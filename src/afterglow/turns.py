@@ -54,6 +54,22 @@ class Owner:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Folded:
+    """How far a session is folded into blocks. Kept by the commit of blocks alone."""
+
+    to_seq: int = 0
+    """The last turn that is in a block; the turns after it are the tail."""
+    turns: int = 0
+    exchanges: int = 0
+    """How many turns and exchanges the session had when it was last compacted."""
+    version: int = 0
+    """Grows with every block; a commit that began at another version is refused."""
+    block_tokens: int = 0
+    waits: int = 0
+    """How often a person waited while the context was made to fit the model's window."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Session:
     """One conversation on one binding, with the counters that `append` keeps."""
 
@@ -68,6 +84,14 @@ class Session:
     turns: int = 0
     exchanges: int = 0
     tokens: int = 0
+    tail_tokens: int = 0
+    """The tokens of the turns that are in no block."""
+    exchange_seq: int = 1
+    exchange_tokens: int = 0
+    """Where the last exchange begins, and its tokens."""
+    overhead_tokens: int = 0
+    """What the answering model last reported beyond what it was shown of the session: system prompt and tools."""
+    folded: Folded = Folded()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -161,6 +185,16 @@ class Exchange:
 def begins_exchange(role: str, previous_role: str | None) -> bool:
     """Whether a turn of this role, after one of that role (or nothing), begins an exchange."""
     return role == "user" and previous_role != "user"
+
+
+def tool_calls(parts: Iterable[Part]) -> list[str]:
+    """The ids of the tool calls among the parts of a turn."""
+    return [str(part.get("id", "")) for part in parts if part.get("type") == "tool_call"]
+
+
+def tool_results(parts: Iterable[Part]) -> list[str]:
+    """The ids of the calls that the parts of a turn are results of."""
+    return [str(part.get("id", "")) for part in parts if part.get("type") == "tool_result"]
 
 
 def exchanges(turns: Iterable[Turn]) -> list[Exchange]:

@@ -99,6 +99,19 @@ def backoff_seconds(attempt: int, limits: Limits, chance: float) -> float:
     return full * (1 - chance / 2)
 
 
+def wait_seconds(attempt: int, limits: Limits, chance: float, *, asked: float | None, outage: bool) -> float:
+    """How long failed work waits: as its failures grow, and no less than was asked for.
+
+    Parked work is tried once a day. Where the failure is an outage, which is no fault of the work, it is tried as often as
+    the longest back-off allows, so that all catches up soon after it ends.
+    """
+    if not is_spent(attempt, limits):
+        wait = backoff_seconds(attempt, limits, chance)
+    else:
+        wait = limits.backoff_max_seconds if outage else limits.parked_retry_seconds
+    return min(max(wait, asked or 0), max(limits.parked_retry_seconds, limits.backoff_max_seconds))
+
+
 def is_spent(attempt: int, limits: Limits) -> bool:
     """Whether a failure of this attempt parks the work."""
     return attempt >= limits.attempts_max

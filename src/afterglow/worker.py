@@ -10,17 +10,24 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
+import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 
-from afterglow.errors import AfterglowError, ClaimLost
+from afterglow.errors import AfterglowError, ClaimLost, ModelBusy, ModelStopped
 from afterglow.guard import redact
 from afterglow.store.contract import Store
-from afterglow.work import Claim, Kind, Limits, backoff_seconds, error_text, is_spent
+from afterglow.work import Claim, Kind, Limits, error_text, is_spent, wait_seconds
 
 Commit = Callable[[], Awaitable[None]]
 Act = Callable[[Claim], Awaitable[Commit | None]]
 
 _log = logging.getLogger(__name__)
+
+
+def holder_name() -> str:
+    """Who claims work here: this machine and process."""
+    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 class Worker:
@@ -65,6 +72,14 @@ class Worker:
             done += len(claims)
         return done
 
+    async def attend(self, owner: str, kind: Kind, subject: str) -> int:
+        """Do this piece of work now if it is ready, and again while it stays so; say how often."""
+        done = 0
+        while claim := await self._store.claim_one(owner, kind, subject, holder=self._holder, limits=self._limits):
+            await self._do(claim)
+            done += 1
+        return done
+
     async def _claim_if_possible(self, limit: int) -> list[Claim]:
         try:
             return await self._claim(limit) if limit else []
@@ -95,6 +110,9 @@ class Worker:
             await (self._store.finish(claim) if commit is None else commit())
         except ClaimLost as lost:
             _log.info("%s of %s: %s", claim.kind, claim.subject, lost)
+        except AfterglowError as error:
+            _log.warning("%s of %s failed: %s", claim.kind, claim.subject, redact(str(error)).text)
+            await self._give_back(claim, error)
         except Exception as error:  # noqa: BLE001 - the boundary: one bad piece of work stops no other
             _log.warning("%s of %s failed", claim.kind, claim.subject, exc_info=True)
             await self._give_back(claim, error)
@@ -102,7 +120,13 @@ class Worker:
     async def _give_back(self, claim: Claim, error: Exception) -> None:
         park = is_spent(claim.attempt, self._limits)
         chance = self._store.clock.bits(16) / 2**16
-        wait = self._limits.parked_retry_seconds if park else backoff_seconds(claim.attempt, self._limits, chance)
+        wait = wait_seconds(
+            claim.attempt,
+            self._limits,
+            chance,
+            asked=error.wait_seconds if isinstance(error, ModelBusy | ModelStopped) else None,
+            outage=isinstance(error, ModelBusy),
+        )
         try:
             said = redact(error_text(error)).text  # a provider's error may quote a key
             await self._store.give_back(claim, said, wait_seconds=wait, park=park)

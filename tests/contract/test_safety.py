@@ -29,7 +29,18 @@ pytestmark = pytest.mark.spec("SAFE-2")
 
 own_server = faults.own_server
 OF_EVERYONE = {"owners", "claim", "tokens", "find_token", "check", "join", "part", "restore_owner"}
-TABLES = ("owners", "sessions", "turns", "whole_turns", "turn_terms", "work", "work_heads")
+TABLES = (
+    "owners",
+    "sessions",
+    "turns",
+    "whole_turns",
+    "turn_terms",
+    "work",
+    "work_heads",
+    "blocks",
+    "reports",
+    "spend",
+)
 
 
 @pytest.fixture

@@ -26,12 +26,12 @@ from rich.cells import cell_len
 from typer.testing import CliRunner, Result
 
 import afterglow
-from afterglow import settings, settings_tables
+from afterglow import settings
 from afterglow.cli import app, doctor, reference
 from afterglow.cli.screen import plain_json, visible
 from afterglow.clock import FixedClock
 from afterglow.memory import Memory
-from afterglow.settings_text import with_generated
+from afterglow.settings.pages import with_generated
 from afterglow.turns import Binding
 from afterglow.work import Due, Limits
 from tests.conftest import KATE, NOON, OTHER
@@ -834,7 +834,7 @@ def test_doctor_knows_network_file_systems() -> None:
 def test_doctor_knows_an_old_python_a_full_disk_and_a_wrong_clock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    chosen = settings_tables.Settings(data_dir=tmp_path)
+    chosen = settings.Settings(data_dir=tmp_path)
     assert doctor.python((3, 10, 12)).mark == "✗"
     for free, mark in ((10**7, "✗"), (5 * 10**8, "!"), (10**10, "✓")):
         monkeypatch.setattr("shutil.disk_usage", lambda _, free=free: type("Usage", (), {"free": free}))

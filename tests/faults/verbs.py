@@ -8,14 +8,19 @@ no other verb changes, so that they can be run in any order, each alone or all o
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from afterglow.clock import from_us
+from afterglow.compaction import Block
+from afterglow.context import Report
+from afterglow.spend import Amount, Call, Reservation, Usage
+from afterglow.store.blocks import Change
 from afterglow.store.contract import Store
 from afterglow.store.log import Entry, Shown
 from afterglow.store.transaction import EVERYONE, Tx
-from afterglow.turns import Binding, Owner, Session
+from afterglow.turns import Binding, Folded, Owner, Session
 from afterglow.work import Claim, Due, Kind, Limits
 from tests.conftest import KATE, NOON, OTHER, said
 
@@ -24,6 +29,9 @@ WEB = Binding(agent="kate", channel="web", sender="ana")
 MAIL = Binding(agent="kate", channel="mail", sender="ana")
 
 HANDS = [Owner(id=f"{side} hand", created_at=NOON) for side in ("left", "right")]
+
+MOST = Amount(tokens=1000, micro_usd=500)
+CEILING = Amount(tokens=1_000_000, micro_usd=1_000_000)
 
 Verb = Callable[[Store], Awaitable[Any]]
 
@@ -39,11 +47,14 @@ async def prepare(store: Store) -> None:
         await store.open_session(_side(binding, "to-close"), "to-close", owner)
         for subject in ("to-finish", "to-renew", "to-give-back", "to-retry"):
             await store.mark_due(owner, _due("facts", subject))
+        await _folded(store, binding)
     for claim in await store.claim(("facts",), limit=100, holder="w", limits=LIMITS):
         if claim.subject == "to-retry":
             await store.give_back(claim, "no", wait_seconds=86400, park=True)
     for binding in (KATE, OTHER):
         await store.mark_due(binding.owner, _due("context", "to-claim"))
+        await store.mark_due(binding.owner, _due("files", "to-claim-one"))
+        await store.reserve_spend(_call(binding, "to-settle"), MOST, CEILING)
     for name in ("known", "to-revoke"):
         await store.add_token(name, "agent", f"token {name}")
     for binding in (WEB, MAIL):
@@ -52,6 +63,59 @@ async def prepare(store: Store) -> None:
     for hand in HANDS:
         await store.restore_owner(hand)
     await store.join(MAIL.owner, WEB.owner)
+
+
+async def _folded(store: Store, binding: Binding) -> None:
+    """Three sessions of four turns: in one, the first two are in a block; the others are there to be folded."""
+    for name in ("folded", "to-fold", "restored"):
+        await store.open_session(_side(binding, name), name, binding.owner)
+        for seq in range(1, 5):
+            await store.append(binding.owner, name, said(f"turn {seq}", "user" if seq % 2 else "assistant"))
+    await store.commit_blocks(binding.owner, "folded", change(block("folded", 1, 2), reports=(report("folded"),)))
+    await store.mark_due(binding.owner, _due("facts", "to-fold"))
+
+
+def block(session: str, first_seq: int, last_seq: int, **more: Any) -> Block:
+    """A block over these turns, as a compaction makes it."""
+    given: dict[str, Any] = {
+        "session": session,
+        "level": 0,
+        "first_seq": first_seq,
+        "last_seq": last_seq,
+        "first_at": NOON,
+        "last_at": NOON,
+        "text": f"turns {first_seq} to {last_seq}",
+        "tokens": 5,
+        "span_tokens": 20,
+        "input_hash": "hash",
+        "prompt": "fold-1",
+        "model": "scripted",
+        "reason": "interval",
+    }
+    return Block(**{**given, **more})
+
+
+def report(session: str, text: str = "dentist at 2 PM") -> Report:
+    """What a calendar said."""
+    moments = dict.fromkeys(("asked_at", "start_at", "end_at"), NOON)
+    return Report(session=session, source="calendar", label="Calendar", text=text, tokens=5, **moments)
+
+
+def change(*blocks: Block, version: int = 0, **more: Any) -> Change:
+    """What a compaction that began at this version found."""
+    return Change(version=version, blocks=blocks, fence="~~~ mark ~~~", **more)
+
+
+async def _commit_blocks(store: Store) -> Any:
+    claim = await held(store, "to-fold")
+    return await store.commit_blocks(KATE.owner, "to-fold", change(block("to-fold", 1, 2), turns=4, exchanges=2), claim)
+
+
+async def _restore_blocks(store: Store) -> Any:
+    session = await store.session(KATE.owner, "restored")
+    folded = replace(session, folded=Folded(to_seq=1, version=1, block_tokens=5))
+    whole = block("restored", 1, 1, number=1, shown_from=2)
+    await store.restore_blocks(folded, [whole], [replace(report("restored"), number=1, shown_from=2)], "~~~")
 
 
 def _giant() -> Entry:
@@ -65,6 +129,10 @@ def _side(binding: Binding, channel: str) -> Binding:
 
 def _due(kind: Kind, subject: str) -> Due:
     return Due(kind=kind, at=NOON - timedelta(seconds=1), reason="interval", subject=subject)
+
+
+def _call(binding: Binding, purpose: str) -> Call:
+    return Call(day="2026-03-02", model="openai:m", purpose=purpose, owner=binding.owner, session="talk")
 
 
 async def held(store: Store, subject: str, owner: str = KATE.owner) -> Claim:
@@ -102,6 +170,12 @@ async def _give_back(store: Store) -> Any:
     return await store.give_back(await held(store, "to-give-back"), "no", wait_seconds=5, park=False)
 
 
+async def _settle_spend(store: Store) -> Any:
+    (made,) = [made for made in await store.spend_calls(KATE.owner) if made.call.purpose == "to-settle"]
+    reservation = Reservation(id=made.id, call=made.call, most=MOST)
+    return await store.settle_spend(reservation, Usage(input_tokens=300, output_tokens=20), 70)
+
+
 async def _revoke_token(store: Store) -> Any:
     (token,) = [token for token in await store.tokens() if token.name == "to-revoke"]
     return await store.revoke_token(token.id)
@@ -119,6 +193,13 @@ VERBS: dict[str, Verb] = {
     "turn": lambda store: store.turn(KATE.owner, "talk", 4),
     "turns": lambda store: store.turns(KATE.owner, "talk"),
     "tail": lambda store: store.tail(KATE.owner, "talk", 2),
+    "begin_exchange": lambda store: store.begin_exchange(KATE.owner, "talk", said("and one more", key="and one more")),
+    "context_rows": lambda store: store.context_rows(KATE.owner, "folded", at=4),
+    "blocks": lambda store: store.blocks(KATE.owner, "folded"),
+    "block": lambda store: store.block(KATE.owner, "folded", 1),
+    "reports": lambda store: store.reports(KATE.owner, "folded"),
+    "commit_blocks": _commit_blocks,
+    "restore_blocks": _restore_blocks,
     "turns_before": lambda store: store.turns_before(KATE.owner, None, 10),
     "word_matches": lambda store: store.word_matches(KATE.owner, ["kettle", "stove"]),
     "open_session": lambda store: store.open_session(_side(KATE, "new")),
@@ -138,6 +219,7 @@ VERBS: dict[str, Verb] = {
     ),
     "mark_due": lambda store: store.mark_due(KATE.owner, _due("digest", "to-mark")),
     "claim": lambda store: store.claim(("context",), limit=1, holder="w", limits=LIMITS),
+    "claim_one": lambda store: store.claim_one(KATE.owner, "files", "to-claim-one", holder="w", limits=LIMITS),
     "renew": _renew,
     "finish": _finish,
     "give_back": _give_back,
@@ -145,6 +227,11 @@ VERBS: dict[str, Verb] = {
     "work_list": lambda store: store.work_list(KATE.owner),
     "backlog": lambda store: store.backlog(KATE.owner),
     "wait_for_work": lambda store: store.wait_for_work(0.01),
+    "reserve_spend": lambda store: store.reserve_spend(_call(KATE, "fold"), MOST, CEILING),
+    "settle_spend": _settle_spend,
+    "spend_of_day": lambda store: store.spend_of_day("2026-03-02"),
+    "spend_of_session": lambda store: store.spend_of_session(KATE.owner, "talk"),
+    "spend_calls": lambda store: store.spend_calls(KATE.owner),
     "add_token": lambda store: store.add_token("new", "read", "token new"),
     "find_token": lambda store: store.find_token("token known"),
     "tokens": lambda store: store.tokens(),

@@ -48,6 +48,22 @@ ROWS: dict[int, list[str]] = {
             VALUES ('{OWNER}', 'context', 'old', 5, 5, 'interval')""",
         f"INSERT INTO work_heads VALUES ('{OWNER}', 'context', 5)",
     ],
+    3: [
+        f"""INSERT INTO blocks (owner, session, number, level, first_seq, last_seq, first_at, last_at, text, tokens,
+              span_tokens, children, input_hash, prompt, model, input_tokens, output_tokens, reason, extract, lost,
+              lost_count, created_at, shown_from)
+            VALUES ('{OWNER}', 'old', 1, 0, 1, 2, 2, 3, 'a kettle', 3, 5, '[]', 'h', 'fold-1', 'm', 9, 3, 'manual', 0,
+              '[]', 0, 4, 3)""",
+        f"""INSERT INTO reports (owner, session, source, number, label, text, tokens, asked_at, start_at, end_at, shown_from)
+            VALUES ('{OWNER}', 'old', 'calendar', 1, 'Calendar', 'dentist', 2, 4, 2, 3, 3)""",
+        f"""UPDATE sessions SET folded_to = 2, folded_turns = 2, folded_exchanges = 1, blocks_version = 1,
+              block_tokens = 3, tail_tokens = 0, fence = 'f' WHERE owner = '{OWNER}' AND id = 'old'""",
+    ],
+    4: [
+        f"""INSERT INTO spend (owner, id, session, day, at, purpose, model, tokens, micro_usd)
+            VALUES ('{OWNER}', 'c', 'old', '2026-03-02', 1, 'fold', 'openai:m', 10, 5)""",
+        "INSERT INTO spend_days VALUES ('2026-03-02', 1, 10, 5)",
+    ],
 }
 
 

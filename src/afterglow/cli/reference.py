@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 from afterglow.cli import app
 from afterglow.cli.call import EVERYWHERE
-from afterglow.settings_text import with_generated
+from afterglow.settings.pages import with_generated
 
 PAGE = Path("docs") / "cli.md"
 _TYPERS_OWN = {"install_completion", "show_completion", "help"}

@@ -197,7 +197,7 @@ def _shown(call: Call, turns: list[Turn], full: bool) -> list[Any]:
 def _body(text: str, parts: Any, full: bool) -> Text:
     """A text and its parts as people read them; shortened, since a model is shown more than fits on a screen."""
     from afterglow.cli.screen import Styled
-    from afterglow.context import excerpt
+    from afterglow.excerpts import excerpt
 
     body = Styled().add((text if full else excerpt(text, _SHOWN_CHARS)).rstrip("\n"), lines=True)
     for part in parts:

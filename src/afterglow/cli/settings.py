@@ -20,7 +20,7 @@ def add_to(app: typer.Typer) -> None:
 def show(call: Call) -> None:
     """Show every setting in effect, and where its value came from."""
     from afterglow import settings
-    from afterglow.settings_text import value_text
+    from afterglow.settings.text import value_text
 
     rows = settings.describe(call.loaded)
     cells = [(each.key, value_text(each.value), each.source) for each in rows]

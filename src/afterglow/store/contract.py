@@ -15,9 +15,13 @@ from functools import partial
 from typing import TypeVar
 
 from afterglow.clock import Clock, new_id, to_us
-from afterglow.store import access, log, queue, search, sessions
+from afterglow.compaction import Block
+from afterglow.context import Report
+from afterglow.spend import Amount, Call, CallSpend, Reservation, Spend, Usage
+from afterglow.store import access, blocks, log, queue, search, sessions, spend
 from afterglow.store.access import AccessScope, AccessToken
-from afterglow.store.log import Entry
+from afterglow.store.blocks import Change, Shown
+from afterglow.store.log import Asked, Entry
 from afterglow.store.search import Indexed, Stats
 from afterglow.store.sessions import Totals
 from afterglow.store.transaction import EVERYONE, Scope, Tx
@@ -36,13 +40,13 @@ class Store(ABC):
     # --- the log
 
     async def append(
-        self, owner: str, to: Binding | str, entry: Entry, due: Sequence[Due] = (), named: str | None = None
+        self, owner: str, to: Binding | str, entry: Entry, due: Asked = (), named: str | None = None
     ) -> Turn:
         """Add a turn to the binding's open session, to its session of this name (made if missing), or to a session.
 
         A closed or missing session of a binding is followed by a new one. Turns are numbered without gaps. The same
         key again in a session gives back the turn that is there and changes nothing. The work is marked due in the same
-        transaction.
+        transaction; `due` may be a rule, which is asked with the session as it is with the new turn.
         """
         run = partial(log.append, to=to, entry=entry, named=named, new_session=new_id(self.clock), due=due)
         return await self._write("append", owner, run)
@@ -69,6 +73,67 @@ class Store(ABC):
     async def word_matches(self, owner: str, terms: Sequence[str]) -> tuple[list[Indexed], Stats]:
         """The turns that hold any of the terms, with their neighbours, and what ranking needs to know."""
         return await self._read("word_matches", owner, partial(search.word_matches, terms=terms))
+
+    # --- blocks
+
+    async def begin_exchange(
+        self,
+        owner: str,
+        to: Binding | str,
+        entry: Entry,
+        due: Asked = (),
+        named: str | None = None,
+        *,
+        tail_turns: int = 2000,
+    ) -> tuple[Turn, Shown]:
+        """`append`, and all that the context with this turn is made of, in one transaction: nothing comes between."""
+        run = partial(
+            blocks.begin_exchange,
+            to=to,
+            entry=entry,
+            named=named,
+            new_session=new_id(self.clock),
+            due=due,
+            tail_turns=tail_turns,
+        )
+        return await self._write("begin_exchange", owner, run)
+
+    async def context_rows(self, scope: Scope, session: str, *, at: int | None = None, tail_turns: int = 2000) -> Shown:
+        """All that a context is made of: now, or as it was when turn `at` was the newest."""
+        return await self._read(
+            "context_rows", scope, partial(blocks.context_rows, session=session, at=at, tail_turns=tail_turns)
+        )
+
+    async def blocks(self, scope: Scope, session: str) -> list[Block]:
+        """Every block of the session by number, those that others took the place of too."""
+        return await self._read("blocks", scope, partial(blocks.blocks, session=session))
+
+    async def block(self, scope: Scope, session: str, number: int) -> Block:
+        """One block."""
+        return await self._read("block", scope, partial(blocks.block, session=session, number=number))
+
+    async def reports(self, scope: Scope, session: str) -> list[Report]:
+        """Every report of the session's sources, those that others took the place of too."""
+        return await self._read("reports", scope, partial(blocks.reports, session=session))
+
+    async def commit_blocks(
+        self, owner: str, session: str, change: Change, claim: Claim | None = None, more: Due | None = None
+    ) -> Session:
+        """Blocks, reports, the session's watermark and the end of the claim: together, or ClaimLost.
+
+        Only if the session is at the version that the change began at. `more` is made due in the same transaction.
+        """
+        run = partial(
+            blocks.commit_blocks, session=session, change=change, claim=claim, more=more, at_us=self._now_us()
+        )
+        return await self._write("commit_blocks", owner, run)
+
+    async def restore_blocks(
+        self, session: Session, blocks_given: Sequence[Block], reports: Sequence[Report], fence: str
+    ) -> None:
+        """The session has these blocks and reports, unless it has newer ones; for import."""
+        run = partial(blocks.restore_blocks, given=session, blocks=blocks_given, reports=reports, fence=fence)
+        await self._write("restore_blocks", session.owner, run)
 
     # --- sessions
 
@@ -152,6 +217,13 @@ class Store(ABC):
         run = partial(queue.claim, kinds=kinds, limit=limit, holder=holder, tokens=tokens, limits=limits)
         return await self._write("claim", EVERYONE, run)
 
+    async def claim_one(self, owner: str, kind: Kind, subject: str, *, holder: str, limits: Limits) -> Claim | None:
+        """This piece of work, on lease to the holder, if it is ready."""
+        run = partial(
+            queue.claim_one, kind=kind, subject=subject, holder=holder, token=self.clock.bits(62), limits=limits
+        )
+        return await self._write("claim_one", owner, run)
+
     async def renew(self, claim: Claim, limits: Limits) -> Claim:
         """The lease runs from now again, or ClaimLost."""
         return await self._write("renew", claim.owner, partial(queue.renew, held=claim, limits=limits))
@@ -180,6 +252,34 @@ class Store(ABC):
     @abstractmethod
     async def wait_for_work(self, seconds: float) -> None:
         """Return when work has become due through this store, or after so many seconds."""
+
+    # --- spend
+
+    async def reserve_spend(self, call: Call, most: Amount, ceiling: Amount) -> Reservation | Spend:
+        """The most that the call could cost counts against its day from now on, until it is settled.
+
+        Where that would pass the day's ceiling nothing is changed, and the answer is what the day has cost. However many
+        processes reserve at the same time, what they reserved together is within the ceiling.
+        """
+        run = partial(spend.reserve_spend, new_call=new_id(self.clock), call=call, most=most, ceiling=ceiling)
+        return await self._write("reserve_spend", EVERYONE, run)
+
+    async def settle_spend(self, reservation: Reservation, usage: Usage, micro_usd: int | None) -> None:
+        """The call counts with what it did cost, on the day it was made. Settling it again changes nothing."""
+        run = partial(spend.settle_spend, reservation=reservation, usage=usage, micro_usd=micro_usd)
+        await self._write("settle_spend", EVERYONE, run)
+
+    async def spend_of_day(self, day: str) -> Spend:
+        """What a day (2026-03-02) has cost, all owners together."""
+        return await self._read("spend_of_day", EVERYONE, partial(spend.spend_of_day, day=day))
+
+    async def spend_of_session(self, scope: Scope, session: str) -> Spend:
+        """What the calls for a session have cost; nothing, for one that had none."""
+        return await self._read("spend_of_session", scope, partial(spend.spend_of_session, session=session))
+
+    async def spend_calls(self, scope: Scope, *, session: str | None = None, limit: int = 100) -> list[CallSpend]:
+        """Calls with what each cost, newest first."""
+        return await self._read("spend_calls", scope, partial(spend.spend_calls, session=session, limit=limit))
 
     # --- tokens that programs show to be let in
 

@@ -7,7 +7,7 @@ the turn, keeps the counters, and marks work due. It looks at a fixed number of 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from afterglow.errors import BadInput, NotFound
 from afterglow.store import queue, sessions
 from afterglow.store.search import group_of, index_turn
 from afterglow.store.transaction import Row, Tx
-from afterglow.turns import Binding, Draft, Part, Turn, begins_exchange
+from afterglow.turns import Binding, Draft, Part, Session, Turn, begins_exchange
 from afterglow.work import Due
 
 
@@ -38,7 +38,11 @@ class Entry:
     shown: Shown | None = None
 
 
-def append(tx: Tx, to: Binding | str, entry: Entry, named: str | None, new_session: str, due: Sequence[Due]) -> Turn:
+Asked = Sequence[Due] | Callable[[Session], Sequence[Due]]
+"""The work that a turn makes due, or a rule that says so by looking at the session as it is with that turn."""
+
+
+def append(tx: Tx, to: Binding | str, entry: Entry, named: str | None, new_session: str, due: Asked) -> Turn:
     session = _session_for(tx, to, named, _at_us(entry))
     written = _turn_by_key(tx, session, entry.draft.key)
     if written is None and (session is None or session["state"] == "closed"):
@@ -49,7 +53,8 @@ def append(tx: Tx, to: Binding | str, entry: Entry, named: str | None, new_sessi
         return written
     assert session is not None
     turn = _add_turn(tx, session, entry)
-    for each in sorted(due, key=lambda each: each.kind):  # always in this order, or two could wait for each other
+    asked = due(sessions.session(tx, turn.session)) if callable(due) else due
+    for each in sorted(asked, key=lambda each: each.kind):  # always in this order, or two could wait for each other
         queue.mark_due(tx, each, turn.owner, each.subject or turn.session)
     return turn
 
@@ -181,21 +186,34 @@ def _add_turn(tx: Tx, session_row: Row, entry: Entry, reopen: bool = True) -> Tu
 def _count(tx: Tx, session_row: Row, entry: Entry, at_us: int, reopen: bool) -> None:
     draft = entry.draft
     group = group_of(draft.role)
+    begins = begins_exchange(draft.role, session_row["last_role"])
+    shown = session_row["block_tokens"] + session_row["tail_tokens"]
+    reported = input_tokens(draft.usage)
     tx.run(
-        f"""UPDATE sessions SET turns = turns + 1, exchanges = exchanges + :exchange, tokens = tokens + :tokens,
+        f"""UPDATE sessions SET turns = turns + 1, exchanges = exchanges + :begins, tokens = tokens + :tokens,
               last_role = :role, last_at = {{greatest}}(last_at, :at), state = CASE WHEN :reopen = 1 THEN 'open' ELSE state END,
-              {group}_turns = {group}_turns + :indexed, {group}_terms = {group}_terms + :terms
+              {group}_turns = {group}_turns + :indexed, {group}_terms = {group}_terms + :terms,
+              tail_tokens = tail_tokens + :tokens, overhead_tokens = :overhead,
+              exchange_seq = CASE WHEN :begins = 1 THEN turns + 1 ELSE exchange_seq END,
+              exchange_tokens = CASE WHEN :begins = 1 THEN :tokens ELSE exchange_tokens + :tokens END
             WHERE {{mine}} AND owner = :owner AND id = :id""",
         owner=session_row["owner"],
         id=session_row["id"],
-        exchange=int(begins_exchange(draft.role, session_row["last_role"])),
+        begins=int(begins),
         tokens=draft.tokens or 0,
         role=draft.role,
         at=at_us,
         reopen=int(reopen),
         indexed=int(bool(entry.terms)),
         terms=len(entry.terms),
+        overhead=session_row["overhead_tokens"] if reported is None else max(0, reported - shown),
     )
+
+
+def input_tokens(usage: Mapping[str, int] | None) -> int | None:
+    """How many tokens the model says it was given, by any of the names that providers use."""
+    names = ("input_tokens", "prompt_tokens", "prompt_token_count", "input")
+    return next((usage[name] for name in names if name in usage), None) if usage else None
 
 
 def _range(tx: Tx, session_id: str, first: int, last: int) -> list[Turn]:

@@ -74,6 +74,22 @@ def claim(tx: Tx, kinds: Sequence[Kind], limit: int, holder: str, tokens: Sequen
     return claims
 
 
+def claim_one(tx: Tx, kind: Kind, subject: str, holder: str, token: int, limits: Limits) -> Claim | None:
+    now: int = tx.one("SELECT {now} AS now")["now"]
+    rows = tx.rows(
+        """SELECT owner, kind, subject, attempts, parked_at, reason FROM work
+           WHERE {mine} AND kind = :kind AND subject = :subject AND ready_at <= :now LIMIT 1 {skip_locked}""",
+        kind=kind,
+        subject=subject,
+        now=now,
+    )
+    for row in rows:
+        if row["attempts"] < limits.attempts_max or row["parked_at"] is not None:
+            return _lease(tx, row, holder, token, now, now + int(limits.lease_seconds * _SECOND))
+        _park_the_crashed(tx, row, now + int(limits.parked_retry_seconds * _SECOND))
+    return None
+
+
 def renew(tx: Tx, held: Claim, limits: Limits) -> Claim:
     until: int = _held(
         tx,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from afterglow.clock import from_us, to_us
 from afterglow.errors import BadInput, NotFound
 from afterglow.store.transaction import Row, Tx
-from afterglow.turns import Binding, Owner, Session, check_name
+from afterglow.turns import Binding, Folded, Owner, Session, check_name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,8 +29,8 @@ def open_session(tx: Tx, binding: Binding, named: str | None, new_session: str, 
         row = newest(tx, binding)
         if row is None or row["state"] == "closed":
             row = open_new(tx, binding, new_session, at_us)
-        return _record(row)
-    return _record(open_named(tx, binding, named, at_us))
+        return record(row)
+    return record(open_named(tx, binding, named, at_us))
 
 
 def open_named(tx: Tx, binding: Binding, named: str, at_us: int) -> Row:
@@ -53,16 +53,16 @@ def close_session(tx: Tx, session: str, at_us: int) -> Session:
             at=at_us,
             id=session,
         )
-    return _record(row)
+    return record(row)
 
 
 def session(tx: Tx, session_id: str) -> Session:
-    return _record(existing(find(tx, session_id), session_id))
+    return record(existing(find(tx, session_id), session_id))
 
 
 def current_session(tx: Tx, binding: Binding) -> Session | None:
     row = newest(tx, binding)
-    return None if row is None or row["state"] == "closed" else _record(row)
+    return None if row is None or row["state"] == "closed" else record(row)
 
 
 def sessions(tx: Tx, limit: int, before: tuple[int, str, str] | None) -> list[Session]:
@@ -75,7 +75,7 @@ def sessions(tx: Tx, limit: int, before: tuple[int, str, str] | None) -> list[Se
         id=session_id,
         limit=limit,
     )
-    return [_record(row) for row in rows]
+    return [record(row) for row in rows]
 
 
 def sessions_by_name(tx: Tx, limit: int, after: tuple[str, str]) -> list[Session]:
@@ -86,7 +86,7 @@ def sessions_by_name(tx: Tx, limit: int, after: tuple[str, str]) -> list[Session
         after_id=after[1],
         limit=limit,
     )
-    return [_record(row) for row in rows]
+    return [record(row) for row in rows]
 
 
 def totals(tx: Tx) -> Totals:
@@ -246,7 +246,7 @@ def _insert_session(tx: Tx, binding: Binding, session_id: str, at_us: int, owner
     )
 
 
-def _record(row: Row) -> Session:
+def record(row: Row) -> Session:
     return Session(
         owner=row["owner"],
         id=row["id"],
@@ -258,6 +258,18 @@ def _record(row: Row) -> Session:
         turns=row["turns"],
         exchanges=row["exchanges"],
         tokens=row["tokens"],
+        tail_tokens=row["tail_tokens"],
+        exchange_seq=row["exchange_seq"],
+        exchange_tokens=row["exchange_tokens"],
+        overhead_tokens=row["overhead_tokens"],
+        folded=Folded(
+            to_seq=row["folded_to"],
+            turns=row["folded_turns"],
+            exchanges=row["folded_exchanges"],
+            version=row["blocks_version"],
+            block_tokens=row["block_tokens"],
+            waits=row["waits"],
+        ),
     )
 
 

@@ -25,9 +25,12 @@ class SettingsFile:
     path: Path
     data: Mapping[str, Any] = field(repr=False)
     lines: Mapping[KeyPath, int] = field(repr=False)
+    written: Mapping[KeyPath, KeyPath] = field(default_factory=dict[KeyPath, KeyPath], repr=False)
+    """For each key that stands there under another name, how it is written."""
 
     def where(self, path: KeyPath) -> str:
         """The file, and the line of the key or else of the nearest table around it."""
+        path = self.written.get(path, path)
         for length in range(len(path), 0, -1):
             if path[:length] in self.lines:
                 return f"{self.path}, line {self.lines[path[:length]]}"
@@ -42,7 +45,7 @@ def read(path: Path) -> SettingsFile:
     try:
         data, lines = _read_toml(path, text) if path.suffix.lower() == ".toml" else _read_yaml(path, text)
     except RecursionError:
-        raise BadSettings(f"{path}: it is nested too deeply; settings need two levels") from None
+        raise BadSettings(f"{path}: it is nested too deeply; settings need five levels") from None
     if data is None:
         data = {}
     if not isinstance(data, Mapping):
@@ -94,6 +97,7 @@ def _toml_lines(text: str) -> Iterator[tuple[KeyPath, int]]:
 
     table: KeyPath = ()
     counts: Counter[KeyPath] = Counter()
+    headed: set[KeyPath] = set()  # tables that have a line, if only as a part of the header of another
     statement, begin = "", 1
     for number, line in enumerate(text.split("\n"), start=1):
         goes_on = statement != ""
@@ -106,7 +110,9 @@ def _toml_lines(text: str) -> Iterator[tuple[KeyPath, int]]:
             continue
         if statement.lstrip().startswith("["):
             table = _toml_header(parsed, counts)
-            yield table, begin
+            around = {table[:length] for length in range(1, len(table))} - headed
+            headed |= around
+            yield from ((path, begin) for path in (*around, table))
         else:
             yield from ((table + path, begin) for path in _paths(parsed))
         statement, begin = "", number + 1

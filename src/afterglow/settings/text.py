@@ -1,6 +1,6 @@
-"""How settings read as text: their names, what is allowed, the sentences of errors, and the generated pages.
+"""How settings read as text: their names, what is allowed, and the sentences of errors.
 
-Everything here is derived from the models in settings.py, so that code, errors and documentation cannot disagree.
+Everything here is derived from the tables themselves, so that code, errors and documentation cannot disagree.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin
 from urllib.parse import unquote
 
 from annotated_types import Ge, Le
@@ -21,6 +21,8 @@ from pydantic.fields import FieldInfo
 
 PREFIX = "AFTERGLOW_"
 SHOWN_CHARS_MAX = 60
+NAME = "NAME"
+"""Stands in the way to a setting for a name that is free: `sources.NAME.kind`."""
 
 _KINDS: dict[Any, str] = {
     int: "whole number",
@@ -30,6 +32,7 @@ _KINDS: dict[Any, str] = {
     str | None: "text",
     Path: "path",
 }
+_KINDS_OF_TABLES: dict[Any, str] = {tuple: "list of tables", dict: "tables by name"}
 _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
@@ -51,7 +54,9 @@ class Leaf:
     path: tuple[str, ...]
     info: FieldInfo
     listed: bool = False
-    """Whether it stands in a list of tables, so that no single environment variable can name it."""
+    """Whether it stands in one of several tables, so that no single environment variable can name it."""
+    inherited: bool = False
+    """Whether it is an agent's own, and is as in the section for all agents where it is left out."""
 
     @property
     def key(self) -> str:
@@ -63,7 +68,11 @@ class Leaf:
 
     @property
     def has_variable(self) -> bool:
-        return not self.listed and self.kind != "list of tables"
+        return not self.listed and not self.holds_tables
+
+    @property
+    def holds_tables(self) -> bool:
+        return self.kind in ("table", "list of tables", "tables by name")
 
     @property
     def meaning(self) -> str:
@@ -71,7 +80,14 @@ class Leaf:
 
     @property
     def kind(self) -> str:
-        return _KINDS.get(self.info.annotation) or ("list of tables" if table_of_list(self.info) else "list of text")
+        annotation = self.info.annotation
+        if plain := _KINDS.get(annotation):
+            return plain
+        if get_origin(annotation) is Literal:
+            return "text"
+        if not table_of(self.info):
+            return "list of text"
+        return _KINDS_OF_TABLES.get(get_origin(annotation), "table")
 
     @property
     def told(self) -> Told | None:
@@ -121,25 +137,33 @@ def sections_of(model: type[BaseModel]) -> dict[str, type[BaseModel]]:
 
 
 def leaves_of(model: type[BaseModel], path: tuple[str, ...] = (), *, listed: bool = False) -> Iterator[Leaf]:
-    """Every setting of a model, in the order in which it is declared."""
-    tables = sections_of(model)
+    """Every setting of a model, in the order in which it is declared. A table in a list is not gone into: it has the
+    keys of the section of its name."""
     for name, info in model.model_fields.items():
-        if name in tables:
-            yield from leaves_of(tables[name], (*path, name), listed=listed)
-            continue
-        yield Leaf(path=(*path, name), info=info, listed=listed)
-        if table := table_of_list(info):
-            yield from leaves_of(table, (*path, name), listed=True)
+        leaf = Leaf(path=(*path, name), info=info, listed=listed)
+        table = table_of(info)
+        if not table or leaf.kind != "table" or listed:
+            yield leaf
+        if table and leaf.kind == "table" and not listed:
+            yield from leaves_of(table, leaf.path)
+        elif table and leaf.kind == "list of tables":
+            yield from leaves_of(table, leaf.path, listed=True)
+        elif table and leaf.kind == "tables by name":
+            yield from leaves_of(table, (*leaf.path, NAME), listed=True)
 
 
-def table_of_list(info: FieldInfo) -> type[BaseModel] | None:
-    """The model of each table, where the setting is a list of tables."""
-    inner = next(iter(get_args(info.annotation)), None)
-    return inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
+def table_of(info: FieldInfo) -> type[BaseModel] | None:
+    """The model of the table, or of each table where the setting holds several."""
+    for one in (info.annotation, *get_args(info.annotation)):
+        if isinstance(one, type) and issubclass(one, BaseModel):
+            return one
+    return None
 
 
 def value_text(value: Any) -> str:
     """A value as TOML writes it, which YAML and the environment also understand."""
+    if value is None:
+        return "none"
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | float):
@@ -147,7 +171,7 @@ def value_text(value: Any) -> str:
         return f"{number:_}" if abs(number) >= 10_000 else str(number)
     if isinstance(value, list | tuple):
         return "[" + ", ".join(value_text(one) for one in value) + "]"  # pyright: ignore[reportUnknownVariableType]
-    return json.dumps(str(value), ensure_ascii=False)
+    return "{}" if value == {} else json.dumps(str(value), ensure_ascii=False)
 
 
 def masked(text: str) -> str:
@@ -181,19 +205,21 @@ def shown(value: Any, leaf: Leaf | None = None) -> str:
     return value_text(text if len(text) <= SHOWN_CHARS_MAX else text[:SHOWN_CHARS_MAX] + "…")
 
 
-def not_allowed(leaf: Leaf, where: str, value: Any, reason: str) -> str:
+def not_allowed(leaf: Leaf, key: str, where: str, value: Any, reason: str) -> str:
     """The sentence for a value that is not allowed. `reason` is what a rule said of it, and may be empty."""
     if reason:
-        return f"{leaf.key} ({where}): {reason}"
+        return f"{key} ({where}): {reason}"
     if value is None and leaf.info.is_required():
-        return f"{leaf.key} ({where}): it is missing; give {leaf.allowed}"
+        return f"{key} ({where}): it is missing; give {leaf.allowed}"
     quotes = ""
     if isinstance(value, str) and leaf.kind != "list of text" and leaf.from_text(value) != value:
         quotes = ", without quotes"
     elif leaf.kind in ("text", "path") and not isinstance(value, str | Mapping | list | tuple):
         quotes = ", in quotes"
     otherwise = f", or leave it out for the default, {leaf.default}" if leaf.default else ""
-    return f"{leaf.key} ({where}): {shown(value, leaf)} is not allowed; give {leaf.allowed}{quotes}{otherwise}"
+    if leaf.inherited:
+        otherwise = f", or leave it out to have it as in [{leaf.path[0]}]"
+    return f"{key} ({where}): {shown(value, leaf)} is not allowed; give {leaf.allowed}{quotes}{otherwise}"
 
 
 def unknown(name: str, where: str, known: Iterable[str]) -> str:
@@ -215,60 +241,3 @@ def unknown(name: str, where: str, known: Iterable[str]) -> str:
 
 def _last(name: str) -> str:
     return re.split(r"\.|__", name.removeprefix(PREFIX))[-1].lower()
-
-
-def reference(model: type[BaseModel]) -> str:
-    """The settings as Markdown, a table for each section."""
-    groups: dict[str, list[Leaf]] = {}
-    lists = [leaf.key for leaf in leaves_of(model) if leaf.kind == "list of tables"]
-    for leaf in leaves_of(model):
-        table = ".".join(leaf.path[:-1])
-        groups.setdefault(leaf.key if leaf.key in lists else table, []).append(leaf)
-    parts: list[str] = []
-    for name, leaves in groups.items():
-        title = f"`[[{name}]]`" if name in lists else f"`[{name}]`" if name else "At the top"
-        rows = [_row(leaf) for leaf in leaves]
-        head = ["| key | type | default | allowed | environment variable | meaning |", "|---|---|---|---|---|---|"]
-        parts.append("\n".join([f"## {title}", "", *head, *rows, ""]))
-    return "\n".join(parts)
-
-
-def _row(leaf: Leaf) -> str:
-    in_words = leaf.told and leaf.told.default
-    default = "must be given" if leaf.default is None else leaf.default if in_words else f"`{leaf.default}`"
-    variable = f"`{leaf.variable}`" if leaf.has_variable else "—"
-    cells = (f"`{leaf.key}`", leaf.kind, default, leaf.allowed, variable, leaf.meaning)
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in cells) + " |"
-
-
-def example(model: type[BaseModel]) -> str:
-    """A settings file with every setting at its default and commented out: `#key = value`, explained by `# …`."""
-    tables = sections_of(model)
-    plain = [leaf for leaf in leaves_of(model) if len(leaf.path) == 1]
-    parts = [
-        "# Settings of Afterglow. A line such as #port = 8765 shows the default, or an example where the text above it\n"
-        "# tells the default; take the # away to change it. The environment goes over it: AFTERGLOW_SERVER__PORT=9000.\n"
-    ]
-    parts += [_lines(leaf) for leaf in plain if leaf.kind != "list of tables"]
-    for name, table in tables.items():
-        parts.append(f"# {table.__doc__}\n[{name}]\n")
-        parts += [_lines(leaf) for leaf in leaves_of(table, (name,))]
-    for leaf in plain:
-        if table := table_of_list(leaf.info):
-            parts.append(f"# {table.__doc__}\n#[[{leaf.key}]]\n")
-            parts += [_lines(inner) for inner in leaves_of(table, leaf.path)]
-    return "\n".join(parts)
-
-
-def _lines(leaf: Leaf) -> str:
-    told = leaf.told
-    about = f" The default is {told.default}." if told and told.default else ""
-    value = value_text(told.example) if told and told.example is not None else leaf.default
-    return f"# {leaf.meaning}{about}\n#{leaf.path[-1]} = {value}\n"
-
-
-def with_generated(page: str, text: str) -> str:
-    """The page with the text between its two marks."""
-    before, rest = page.split("<!-- generated -->", 1)
-    after = rest.split("<!-- end of generated -->", 1)[1]
-    return f"{before}<!-- generated -->\n\n{text}\n<!-- end of generated -->{after}"

@@ -1,0 +1,313 @@
+"""Long conversations held by Afterglow and by its peers: what they cost, what they keep, and how long the user waits.
+
+500 exchanges of 250 tokens (a token is four characters), with fake models, so that nothing but the candidates differs. Each
+runs alone in a process of its own, twice: without any delay, for tokens, storage and the work of a turn; and with a summariser
+of 300 ms, a reply of 60 ms and a user who thinks for 100 ms (about a fiftieth of what people see), for the wait.
+
+Cost is counted in tokens of the chat model's fresh input: what follows the prefix that did not change since the call before
+counts fully, the prefix a tenth, and the summariser's input and output fully.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import logging
+import re
+import resource
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import mean, median, quantiles
+from typing import Any
+
+from benchmarks import arguments, draw, environment, save, table
+from benchmarks.compaction_models import (
+    REPLY_TOKENS,
+    TOKEN_CHARS,
+    USER_TOKENS,
+    Candidate,
+    Models,
+    Pace,
+    tokens_of,
+    user_text,
+)
+from benchmarks.compaction_peers import PEERS
+from benchmarks.pictures import PARTS, context_over_time
+
+EXCHANGES, QUICK_EXCHANGES = 500, 60
+ROUNDS = 3
+EDGE = 50
+CACHED_PRICE = 0.1
+PACES = {
+    "tokens": Pace(),
+    "wait": Pace(summary_seconds=0.3, reply_seconds=0.06, think_seconds=0.1),
+}
+CANDIDATES: dict[str, type[Candidate]] = {peer.name: peer for peer in PEERS}
+IN_PICTURE = ("LangChain, untrimmed", "Pydantic AI, background")
+
+
+@dataclass(kw_only=True)
+class Prompts:
+    """What the prompts of a conversation add up to, and how much of each was a prefix of the one before too."""
+
+    sizes: list[int] = field(default_factory=list[int])
+    cached: int = 0
+    _last: str = ""
+
+    def add(self, context: Sequence[str]) -> None:
+        prompt = "".join(context)
+        self.sizes.append(tokens_of(prompt))
+        self.cached += tokens_of(prompt[: common_prefix(self._last, prompt)])
+        self._last = prompt
+
+
+def common_prefix(before: str, after: str) -> int:
+    """How many characters two texts share from the beginning."""
+    shared, end = 0, min(len(before), len(after))
+    while shared < end:
+        middle = (shared + end + 1) // 2
+        if before[shared:middle] == after[shared:middle]:
+            shared = middle
+        else:
+            end = middle - 1
+    return shared
+
+
+async def converse(candidate: Candidate, models: Models, exchanges: int) -> dict[str, Any]:
+    """Hold the conversation. Only `exchange` is timed; what is done about the figures, and settling, is not."""
+    pace, prompts, waits, samples = models.pace, Prompts(), list[float](), list[dict[str, Any]]()
+    for number in range(1, exchanges + 1):
+        calls = len(models.calls)
+        started = time.perf_counter()
+        await candidate.exchange(user_text(number))
+        waits.append(time.perf_counter() - started - pace.reply_seconds)
+        if models.replies != number:
+            raise RuntimeError(f"{candidate.name} asked the chat model {models.replies} times in {number} exchanges.")
+        prompts.add(models.context)
+        await (asyncio.sleep(pace.think_seconds) if pace.think_seconds else candidate.settle())
+        parts, tokens = candidate.parts(), prompts.sizes[-1]
+        samples.append({"tokens": tokens, "parts": parts, "compactions": len(models.calls) - calls})
+    await candidate.settle()
+    return {**token_figures(models, prompts), **time_figures(waits, pace), "samples": samples}
+
+
+def token_figures(models: Models, prompts: Prompts) -> dict[str, Any]:
+    details, total = models.details(models.context), sum(prompts.sizes)
+    tokens_in, tokens_out = (sum(getattr(call, way) for call in models.calls) for way in ("tokens_in", "tokens_out"))
+    cost = total - prompts.cached + CACHED_PRICE * prompts.cached + tokens_in + tokens_out
+    return {
+        "summaries": len(models.calls),
+        "summariser_tokens_in": tokens_in,
+        "summariser_tokens_out": tokens_out,
+        "summariser_largest_in": max((call.tokens_in for call in models.calls), default=0),
+        "prompt_tokens": total,
+        "prompt_tokens_uncached": total - prompts.cached,
+        "prefix_unchanged": round(prompts.cached / total, 4),
+        "context_peak": max(prompts.sizes),
+        "context_mean": round(mean(prompts.sizes)),
+        "context_final": prompts.sizes[-1],
+        "cost": round(cost),
+        "details_kept": len(details.rewritings),
+        "details_left": len(details.left),
+        "cost_per_detail_kept": round(cost / len(details.rewritings), 1),
+        "cost_per_detail_left": round(cost / len(details.left), 1),
+        "rewritings_max": max(details.rewritings.values()),
+        "rewritings_mean": round(mean(details.rewritings.values()), 2),
+    }
+
+
+def time_figures(waits: Sequence[float], pace: Pace) -> dict[str, Any]:
+    warm = waits[1:]  # the first turn imports and creates
+    milliseconds = {
+        "first": median(warm[:EDGE]),
+        "last": median(warm[-EDGE:]),
+        "p50": median(warm),
+        "p99": quantiles(warm, n=100, method="inclusive")[98],
+        "max": max(warm),
+    }
+    long = median(warm) + 0.9 * pace.summary_seconds
+    stalls = sum(wait >= long for wait in warm) if pace.summary_seconds else 0
+    return {"stalls": stalls, "ms": {name: round(1000 * value, 2) for name, value in milliseconds.items()}}
+
+
+async def measure(name: str, pace: Pace, exchanges: int, folder: Path) -> dict[str, Any]:
+    models = Models(pace=pace)
+    candidate = CANDIDATES[name](models)
+    await candidate.open(folder)
+    try:
+        figures = await converse(candidate, models, exchanges)
+    finally:
+        await candidate.close()
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    return {**figures, **stored(folder), "memory_mb": memory}
+
+
+def stored(folder: Path) -> dict[str, int]:
+    """What a candidate left on the disk, its databases brought to rest, and how many of the user's messages are still in it."""
+    found = set[bytes]()
+    for file in [file for file in folder.rglob("*") if file.is_file() and file.read_bytes()[:6] == b"SQLite"]:
+        connection = sqlite3.connect(file)
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute("VACUUM INTO ?", (str(copy := file.with_suffix(".vacuumed")),))
+        connection.close()
+        found |= set(re.findall(rb"FACT-\d{4}", copy.read_bytes()))
+        copy.unlink()
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    return {"stored_bytes": size, "stored_messages": len(found)}
+
+
+def child(name: str, mode: str, exchanges: int, answer: Path) -> None:
+    """One candidate in one mode, in this process; the figures go to a file, since a peer may print."""
+    warnings.simplefilter("ignore")
+    logging.disable(logging.WARNING)
+    with tempfile.TemporaryDirectory(prefix="afterglow-bench-") as folder:
+        figures = asyncio.run(measure(name, PACES[mode], exchanges, Path(folder)))
+    answer.write_text(json.dumps(figures), encoding="utf-8")
+
+
+def in_a_process(name: str, mode: str, exchanges: int) -> dict[str, Any]:
+    print(f"{name}, {mode} …", file=sys.stderr, flush=True)
+    with tempfile.TemporaryDirectory(prefix="afterglow-bench-") as folder:
+        answer = Path(folder) / "figures.json"
+        command = [sys.executable, "-m", "benchmarks.compaction", "--child", name, mode, str(exchanges), str(answer)]
+        subprocess.run(command, check=True)
+        return json.loads(answer.read_text(encoding="utf-8"))
+
+
+def run(names: Sequence[str], exchanges: int, rounds: int) -> dict[str, Any]:
+    """The candidates in turns, so that a busy moment of the machine does not meet only one of them."""
+    in_rounds = [{name: in_a_process(name, "tokens", exchanges) for name in names} for _ in range(rounds)]
+    waits = {name: in_a_process(name, "wait", exchanges) for name in names}
+    results = {name: together([done[name] for done in in_rounds], waits[name]) for name in names}
+    packages = sorted({package for name in names for package in CANDIDATES[name].packages})
+    text = exchanges * (USER_TOKENS + REPLY_TOKENS) * TOKEN_CHARS
+    return {"environment": environment(*packages), "exchanges": exchanges, "text_bytes": text, "candidates": results}
+
+
+def together(rounds: Sequence[dict[str, Any]], wait: dict[str, Any]) -> dict[str, Any]:
+    """The figures of one candidate: its tokens are the same in every round, of its times the median counts."""
+    costs = {one["cost"] for one in rounds}
+    if len(costs) > 1:
+        raise RuntimeError(f"The rounds should cost the same, but they cost {sorted(costs)}.")
+    times = {way: median(one["ms"][way] for one in rounds) for way in rounds[0]["ms"]}
+    return {**rounds[0], "ms": times, "wait": {way: wait[way] for way in ("ms", "stalls", "summaries")}}
+
+
+def report(figures: dict[str, Any]) -> str:
+    candidates: dict[str, Any] = figures["candidates"]
+    tokens = [
+        (
+            name,
+            one["summaries"],
+            f"{one['summariser_tokens_in']:,}",
+            f"{one['summariser_tokens_out']:,}",
+            f"{one['context_peak']:,}",
+            f"{one['context_mean']:,}",
+            f"{one['prefix_unchanged']:.1%}",
+            f"{one['cost']:,}",
+        )
+        for name, one in candidates.items()
+    ]
+    details = [
+        (
+            name,
+            one["details_kept"],
+            one["details_left"],
+            one["rewritings_max"],
+            one["cost_per_detail_kept"],
+            one["cost_per_detail_left"],
+        )
+        for name, one in candidates.items()
+    ]
+    times = [
+        (
+            name,
+            *(one["wait"]["ms"][way] for way in ("p50", "p99", "max")),
+            one["wait"]["stalls"],
+            one["ms"]["first"],
+            one["ms"]["last"],
+            f"{one['stored_bytes'] / 1e6:.2f}",
+            one["stored_messages"],
+            one["memory_mb"],
+        )
+        for name, one in candidates.items()
+    ]
+    heads = ("tokens", "summaries", "read", "written", "peak context", "mean", "prefix kept", "cost")
+    kept = (f"details of {figures['exchanges']}", "kept", "left at 97 %", "most rewritings", "cost each", "each left")
+    waits = (
+        "ms",
+        "wait p50",
+        "p99",
+        "max",
+        "stalls",
+        "turn, first 50",
+        "last 50",
+        "stored MB",
+        "user's messages in it",
+        "memory MB",
+    )
+    text = f"The conversation's text has {figures['text_bytes'] / 1e6:.2f} MB."
+    return "\n\n".join([table(heads, tokens), table(kept, details), table(waits, times), text])
+
+
+def pictures(figures: dict[str, Any]) -> None:
+    candidates: dict[str, Any] = figures["candidates"]
+    bars = {
+        "cost": ("Cost of each detail left, in tokens", "cost_per_detail_left", lambda value: f"{value:,.0f}"),
+        "stored": ("Stored", "stored_bytes", lambda value: f"{value / 1e6:,.1f} MB"),
+    }
+    for name, (title, key, shown) in bars.items():
+        draw(
+            f"compaction_{name}",
+            f"{title}, after {figures['exchanges']} exchanges",
+            [(candidate, one[key], shown(one[key])) for candidate, one in candidates.items()],
+        )
+    waits = [(name, one["wait"]["ms"]["p99"]) for name, one in candidates.items()]
+    draw("compaction_wait", "Wait in a turn, p99 (a summary takes 300 ms)", [(n, w, f"{w:,.0f} ms") for n, w in waits])
+    for name, one in candidates.items():
+        if set(one["samples"][-1]["parts"]) <= set(PARTS):
+            peers = {
+                peer: [s["tokens"] for s in candidates[peer]["samples"]] for peer in IN_PICTURE if peer in candidates
+            }
+            context_over_time("compaction_context", f"What {name} shows the model", one["samples"], peers)
+
+
+def without_samples(figures: dict[str, Any]) -> dict[str, Any]:
+    candidates = {
+        name: {key: value for key, value in one.items() if key != "samples"}
+        for name, one in figures["candidates"].items()
+    }
+    return {**figures, "candidates": candidates}
+
+
+def command_line() -> argparse.Namespace:
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--only", action="append", choices=list(CANDIDATES), help="this candidate; may be given again")
+    parser.add_argument("--child", nargs=4, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def main() -> None:
+    given = command_line()
+    if given.child:
+        name, mode, exchanges, answer = given.child
+        child(name, mode, int(exchanges), Path(answer))
+        return
+    exchanges, rounds = (QUICK_EXCHANGES, 1) if given.quick else (EXCHANGES, ROUNDS)
+    figures = run(given.only or list(CANDIDATES), exchanges, rounds)
+    print(report(figures))
+    if not given.quick and not given.only:
+        pictures(figures)
+        save("compaction", without_samples(figures))
+
+
+if __name__ == "__main__":
+    main()

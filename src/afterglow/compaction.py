@@ -1,0 +1,256 @@
+"""Continuous, log-structured compaction: when to fold, which turns, which blocks to merge.
+
+    [level 2 ······················][level 1 ·······][0][0][0] | sources | turn turn turn turn turn turn
+     oldest, coarsest                                 newest      now       verbatim tail
+
+A compaction folds the turns before the tail into a block of level 0, and freezes it. When a level holds `fanout` blocks,
+its oldest `fanout` fold into one block of the next level. So what was said is rewritten a few times at most, however long
+the talk goes on, and the text left of the newest change stays as it is, so that a provider's cache of the prompt holds. The
+budget is kept by the size of a block, never by merging out of turn and never by dropping.
+
+Only `decide` says whether to compact. Whoever executes is told the reason and does not ask again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal, get_args
+
+from afterglow.turns import Draft, Session, Span, Turn, begins_exchange, tool_calls, tool_results
+from afterglow.work import Due
+
+Reason = Literal["interval", "threshold", "idle", "manual", "backlog"]
+"""Why turns are folded. `backlog` goes on with a compaction that was too long for one piece of work."""
+REASONS: tuple[Reason, ...] = get_args(Reason)
+
+BLOCK_TOKENS_MIN = 60
+"""A block with less room than this says nothing."""
+SMALL_TOKENS = 40
+"""What is no larger than this is not worth a model's call: no summary would be shorter."""
+_WORTH_FOLDING = 16
+"""Over the limit, folding is worth a call where it can free at least this part of the limit."""
+_HEADROOM = 8
+"""How much of the limit, as its 8th part, a compaction by threshold leaves free, so that the next turn does not need one."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """The settings that compaction obeys."""
+
+    interval: int = 5
+    keep_recent: int = 6
+    context_limit_tokens: int = 8_000
+    window_tokens: int = 32_000
+    fanout: int = 6
+    block_budget_tokens: int = 2_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Block:
+    """A frozen summary of a span. Level 0 is made from turns, level n + 1 from blocks of level n."""
+
+    session: str
+    level: int
+    first_seq: int
+    last_seq: int
+    first_at: datetime
+    last_at: datetime
+    text: str
+    tokens: int
+    span_tokens: int
+    """The tokens of what it was made from: turns, or blocks."""
+    input_hash: str
+    prompt: str
+    """The name and version of the prompt."""
+    model: str
+    reason: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+    extract: bool = False
+    """Whether it is a choice of sentences, made because no good summary was to be had; a good one may replace it."""
+    lost: tuple[str, ...] = ()
+    """Identifiers that the span had and the block has not, the first of them; `lost_count` is how many there are."""
+    lost_count: int = 0
+    children: tuple[int, ...] = ()
+    number: int = 0
+    """Its number in the session; the store gives it, and what follows."""
+    created_at: datetime = datetime(1970, 1, 1, tzinfo=UTC)
+    shown_from: int = 0
+    shown_until: int | None = None
+    """The turns for which it was before the model: from the first to before the second."""
+
+    @property
+    def span(self) -> Span:
+        return Span(first_seq=self.first_seq, last_seq=self.last_seq)
+
+
+def decide(session: Session, limits: Limits, *, complete: bool) -> Reason | None:
+    """Whether the session is to be compacted now, and why. `complete` says that its last exchange has its answer."""
+    new_turns = session.turns - session.folded.turns
+    if new_turns <= 0 or session.exchange_seq - 1 <= session.folded.to_seq:
+        return None
+    helps = session.overhead_tokens < limits.context_limit_tokens <= _can_free(session) * _WORTH_FOLDING
+    if helps and is_over(session, limits):
+        return "threshold"
+    due = limits.interval and session.exchanges - session.folded.exchanges >= limits.interval
+    tail_turns = session.turns - session.folded.to_seq
+    return "interval" if complete and due and tail_turns > limits.keep_recent else None
+
+
+def due_after(draft: Draft, limits: Limits, now: datetime) -> Callable[[Session], list[Due]]:
+    """The rule that the log asks with each turn: the work that is due once the session has it."""
+    if draft.role != "assistant":
+        return lambda session: []
+    complete = not tool_calls(draft.parts)
+
+    def due(session: Session) -> list[Due]:
+        reason = decide(session, limits, complete=complete)
+        return [] if reason is None else [Due(kind="context", at=now, reason=reason)]
+
+    return due
+
+
+def is_met(session: Session, reason: Reason, limits: Limits) -> bool:
+    """Whether a compaction since has done what was asked for: the request came in while that one was under way."""
+    if reason == "backlog":
+        return False
+    if session.turns == session.folded.turns:
+        return True
+    since = session.exchanges - session.folded.exchanges
+    return (reason == "interval" and since < limits.interval) or (
+        reason == "threshold" and not is_over(session, limits)
+    )
+
+
+def is_over(session: Session, limits: Limits) -> bool:
+    """Whether the model is given more than the limit; what it reported beyond the session itself counts."""
+    return context_tokens(session) > limits.context_limit_tokens
+
+
+def context_tokens(session: Session) -> int:
+    """What the model would be given now, by its own last report where it made one, else by the estimate."""
+    return session.folded.block_tokens + session.tail_tokens + session.overhead_tokens
+
+
+def choose_span(tail: Sequence[Turn], session: Session, reason: Reason, limits: Limits) -> Span | None:
+    """Which turns to fold: from the first of the tail to before the newest that stay, cut where an exchange begins.
+
+    `tail` are turns that follow the blocks, in order, from the first on; all of them, or the oldest. For `threshold` the
+    part that stays shrinks from `keep_recent` turns down to the last exchange, until the context fits.
+    """
+    if not tail:
+        return None
+    first, whole = tail[0].seq, tail[-1].seq == session.turns
+    if reason == "idle":
+        return Span(first_seq=first, last_seq=tail[-1].seq)
+    if reason != "threshold" and session.turns <= limits.keep_recent:
+        return None
+    last_kept = session.turns - limits.keep_recent + 1
+    cuts = [cut for cut in _cuts(tail) if cut > first]
+    early = [cut for cut in cuts if cut <= last_kept] or ([] if whole else [tail[-1].seq + 1])
+    if reason == "threshold":
+        late = [cut for cut in cuts if cut > last_kept]
+        chosen = _first_that_fits([*early[-1:], *late], tail, session, limits)
+    else:
+        chosen = early[-1] if early else None
+    if chosen is None or sum(turn.tokens for turn in tail if turn.seq < chosen) <= SMALL_TOKENS:
+        return None
+    return Span(first_seq=first, last_seq=chosen - 1)
+
+
+def parts_of(turns: Sequence[Turn], tokens_max: int) -> list[list[Turn]]:
+    """Turns in runs that fit a summariser's window, in order, cut where exchanges begin where that is possible."""
+    parts: list[list[Turn]] = []
+    room = 0
+    for run in _runs(turns):
+        size = sum(turn.tokens for turn in run)
+        if parts and size <= room:
+            parts[-1] += run
+            room -= size
+        elif size <= tokens_max:
+            parts.append(list(run))
+            room = tokens_max - size
+        else:
+            parts += _by_turns(run, tokens_max)
+            room = 0
+    return parts
+
+
+def choose_merge(blocks: Sequence[Block], fanout: int) -> list[Block] | None:
+    """The oldest `fanout` blocks of the lowest level that holds so many."""
+    counts = Counter(block.level for block in blocks)
+    level = min((level for level, count in counts.items() if count >= fanout), default=None)
+    return None if level is None else [block for block in blocks if block.level == level][:fanout]
+
+
+def choose_redo(blocks: Sequence[Block]) -> Block | None:
+    """A block that is only a choice of sentences, and still shown: the oldest."""
+    return next((block for block in blocks if block.extract and block.level == 0), None)
+
+
+def block_tokens_max(blocks: Iterable[Block], level: int, limits: Limits) -> int:
+    """How large a new block of this level may be, so that all levels stay in the budget, with room for one more."""
+    levels = max([level, *(block.level for block in blocks)]) + 2
+    return max(BLOCK_TOKENS_MIN, limits.block_budget_tokens // (limits.fanout * levels))
+
+
+def _can_free(session: Session) -> int:
+    return session.tail_tokens - session.exchange_tokens
+
+
+def _cuts(tail: Sequence[Turn]) -> list[int]:
+    """Where the tail can be cut: at turns that begin an exchange, while no tool call waits for a result that follows."""
+    results = Counter(call for turn in tail for call in tool_results(turn.parts))
+    open_calls: Counter[str] = Counter()
+    cuts: list[int] = []
+    previous: str | None = None
+    for turn in tail:
+        answered_later = any(results[call] > 0 for call in open_calls)
+        if begins_exchange(turn.role, previous) and not answered_later:
+            cuts.append(turn.seq)
+        for call in tool_results(turn.parts):
+            results[call] -= 1
+            open_calls[call] -= 1
+            if open_calls[call] <= 0:
+                del open_calls[call]
+        open_calls.update(tool_calls(turn.parts))
+        previous = turn.role
+    return cuts
+
+
+def _first_that_fits(cuts: Sequence[int], tail: Sequence[Turn], session: Session, limits: Limits) -> int | None:
+    room = limits.context_limit_tokens - limits.context_limit_tokens // _HEADROOM
+    room -= session.overhead_tokens + session.folded.block_tokens + BLOCK_TOKENS_MIN
+    unread = session.tail_tokens - sum(turn.tokens for turn in tail)
+    for cut in cuts:
+        if unread + sum(turn.tokens for turn in tail if turn.seq >= cut) <= room:
+            return cut
+    return cuts[-1] if cuts else None
+
+
+def _runs(turns: Sequence[Turn]) -> list[list[Turn]]:
+    cuts = set(_cuts(turns))
+    runs: list[list[Turn]] = []
+    for turn in turns:
+        if not runs or turn.seq in cuts:
+            runs.append([])
+        runs[-1].append(turn)
+    return runs
+
+
+def _by_turns(run: Sequence[Turn], tokens_max: int) -> list[list[Turn]]:
+    """A run that is too long, cut between any two turns."""
+    parts: list[list[Turn]] = []
+    room = 0
+    for turn in run:
+        if parts and turn.tokens <= room:
+            parts[-1].append(turn)
+            room -= turn.tokens
+        else:
+            parts.append([turn])
+            room = tokens_max - turn.tokens
+    return parts

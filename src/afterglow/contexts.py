@@ -1,0 +1,315 @@
+"""The act behind work of kind `context`: read, fold or merge, ask the sources, and give back the commit.
+
+One claim makes one step: fold the turns that the reason names, or merge a full level, or replace a choice of sentences by a
+good summary. Where another step remains, the commit leaves the work due. No transaction is open while the model and the
+sources are asked; the commit is refused if anybody compacted the session meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+from zoneinfo import ZoneInfo
+
+from afterglow.clock import Clock
+from afterglow.compaction import (
+    REASONS,
+    SMALL_TOKENS,
+    Block,
+    Limits,
+    Reason,
+    block_tokens_max,
+    choose_merge,
+    choose_redo,
+    choose_span,
+    is_met,
+    parts_of,
+)
+from afterglow.context import Report
+from afterglow.errors import ModelTooLong
+from afterglow.fold import Material, Order, Written, extract, fold, requests_in, still_open
+from afterglow.model import Model
+from afterglow.sources.asking import Wanted, ask_all
+from afterglow.store.blocks import Change, Shown
+from afterglow.store.contract import Store
+from afterglow.tokens import estimate
+from afterglow.transcript import said_by_anybody, said_by_user, transcript
+from afterglow.turns import Session, Turn
+from afterglow.work import Claim, Due
+from afterglow.worker import Commit
+
+_BITE_TURNS = 1_000
+"""The most turns that one claim folds; a longer backlog takes several."""
+_PROMPT_TOKENS = 800
+"""What the instructions and the answer take of a summariser's window."""
+_REDO_SECONDS = 3600
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Means:
+    """What the contexts of one agent's sessions are made with."""
+
+    limits: Limits
+    model: Model
+    sources: Sequence[Wanted]
+    zone: ZoneInfo
+    deadline_seconds: float
+    gap_seconds: float
+
+
+MeansOf = Callable[[str], Means]
+
+
+class Contexts:
+    """Keeps the contexts of sessions small."""
+
+    def __init__(self, store: Store, means_of: MeansOf) -> None:
+        self._store = store
+        self._means_of = means_of
+
+    async def act(self, claim: Claim) -> Commit | None:
+        """The next step for the session that the claim is about, and its commit."""
+        shown = await self._store.context_rows(claim.owner, claim.subject, tail_turns=0)
+        step = _Step(self._store, shown, self._means_of(shown.session.binding.agent))
+        found = await step.next(claim.reason)
+        if found is None:
+            return None
+        change, more = found
+        commit = partial(self._store.commit_blocks, claim.owner, claim.subject, change, claim, more)
+
+        async def commit_and_say() -> None:
+            session = await commit()
+            _log.info(
+                "session %s: %s, turns to %d in blocks of %d tokens, version %d",
+                session.id,
+                claim.reason,
+                session.folded.to_seq,
+                session.folded.block_tokens,
+                session.folded.version,
+            )
+
+        return commit_and_say
+
+
+class _Step:
+    """One step of compaction over what was read of a session."""
+
+    def __init__(self, store: Store, shown: Shown, means: Means) -> None:
+        self._store = store
+        self._shown = shown
+        self._session = shown.session
+        self._means = means
+        self._fence = shown.fence or new_fence(store.clock)
+
+    async def next(self, reason: str) -> tuple[Change, Due | None] | None:
+        if reason in REASONS and (found := await self._fold(reason)):
+            return found
+        if merging := choose_merge(self._shown.blocks, self._means.limits.fanout):
+            return await self._merge(merging)
+        extracted = choose_redo(self._shown.blocks) if reason == "redo" else None
+        if extracted is not None and self._means.model.name != "offline":
+            return await self._redo(extracted)
+        return None
+
+    async def _fold(self, reason: Reason) -> tuple[Change, Due | None] | None:
+        session = self._session
+        if is_met(session, reason, self._means.limits):
+            return None
+        tail = await self._turns(session.folded.to_seq + 1, session.turns)
+        span = choose_span(tail, session, reason, self._means.limits)
+        if span is None:
+            return None
+        turns = [turn for turn in tail if turn.seq <= span.last_seq]
+        asking = asyncio.create_task(self._ask(turns, self._store.clock.now()))
+        try:
+            blocks = await self._fold_turns(turns, reason)
+            reports = await asking
+        finally:
+            asking.cancel()
+        change = self._change(blocks, reports=reports, turns=session.turns, exchanges=session.exchanges)
+        unfinished = len(tail) == _BITE_TURNS and span.last_seq == tail[-1].seq
+        return change, self._more([*self._shown.blocks, *blocks], blocks, unfinished)
+
+    async def _merge(self, blocks: Sequence[Block]) -> tuple[Change, Due | None]:
+        texts = [block.text for block in blocks]
+        text = "\n\n".join(f"Part {number}:\n{text}" for number, text in enumerate(texts, 1))
+        tokens = sum(block.tokens for block in blocks)
+        material = Material(text=text, said="\n".join(texts), requests=still_open(texts), replaced_tokens=tokens)
+        level = blocks[0].level + 1
+        written = await self._written(material, "merge", level)
+        merged = _block(self._session.id, level, blocks[0], blocks[-1], material, written, "merge")
+        merged = replace(merged, children=tuple(block.number for block in blocks))
+        left = [block for block in self._shown.blocks if block not in blocks]
+        return self._change([merged], replaces=merged.children), self._more([merged, *left], [], unfinished=False)
+
+    async def _redo(self, old: Block) -> tuple[Change, Due | None] | None:
+        turns = await self._turns(old.first_seq, old.last_seq)
+        (new, *rest) = await self._fold_turns(turns, "redo")
+        if new.extract or rest:
+            return None  # no better than what is there
+        left = [new if block is old else block for block in self._shown.blocks]
+        return self._change([new], replaces=(old.number,)), self._more(left, [], unfinished=False)
+
+    async def _fold_turns(self, turns: Sequence[Turn], reason: str) -> list[Block]:
+        room = self._means.model.window_tokens - _PROMPT_TOKENS
+        blocks: list[Block] = []
+        for part in parts_of(turns, room):
+            blocks += await self._fold_part(part, reason)
+        return blocks
+
+    async def _fold_part(self, turns: Sequence[Turn], reason: str) -> list[Block]:
+        material = material_of(turns, self._means.zone)
+        try:
+            written = await self._written(material, "fold", 0)
+        except ModelTooLong:
+            if len(turns) == 1:
+                written = extract(material, self._tokens_max(material, 0))
+            else:
+                middle = len(turns) // 2
+                return [*await self._fold_part(turns[:middle], reason), *await self._fold_part(turns[middle:], reason)]
+        return [_block(self._session.id, 0, turns[0], turns[-1], material, written, reason)]
+
+    async def _written(self, material: Material, prompt: str, level: int) -> Written:
+        tokens_max = self._tokens_max(material, level)
+        if material.replaced_tokens <= SMALL_TOKENS:
+            return replace(extract(material, tokens_max), extract=False)  # a summary would be no shorter
+        order = Order(
+            prompt=prompt,
+            purpose=prompt,
+            tokens_max=tokens_max,
+            fence=self._fence,
+            deadline_seconds=self._means.deadline_seconds,
+            owner=self._session.owner,
+            session=self._session.id,
+        )
+        return await fold(self._means.model, material, order)
+
+    def _tokens_max(self, material: Material, level: int) -> int:
+        return tokens_max_for(material, block_tokens_max(self._shown.blocks, level, self._means.limits))
+
+    async def _ask(self, turns: Sequence[Turn], now: datetime) -> list[Report]:
+        """What the sources say about the time of these turns, and what they said before where they fail now."""
+        known = {report.source: report for report in self._shown.reports}
+        answers = await ask_all(
+            self._means.sources,
+            first_at=turns[0].at,
+            last_at=turns[-1].at,
+            watermarks={source: report.end_at for source, report in known.items()},
+            now=now,
+            gap_seconds=self._means.gap_seconds,
+            zone=self._means.zone,
+        )
+        reports: list[Report] = []
+        for answer in answers:
+            if answer.error is not None:
+                _log.warning("source %s was left out: %s", answer.source, answer.error)
+                if answer.source in known:
+                    reports.append(replace(known[answer.source], failed_at=now))
+                continue
+            reports.append(
+                Report(
+                    session=self._session.id,
+                    source=answer.source,
+                    label=answer.label,
+                    text=answer.text,
+                    tokens=estimate(answer.text),
+                    asked_at=now,
+                    start_at=answer.window.start,
+                    end_at=answer.window.end,
+                )
+            )
+        return reports
+
+    async def _turns(self, first_seq: int, last_seq: int) -> list[Turn]:
+        return await self._store.turns(
+            self._session.owner, self._session.id, first_seq=first_seq, last_seq=last_seq, limit=_BITE_TURNS
+        )
+
+    def _change(
+        self,
+        blocks: Sequence[Block],
+        *,
+        replaces: tuple[int, ...] = (),
+        reports: Sequence[Report] = (),
+        turns: int | None = None,
+        exchanges: int | None = None,
+    ) -> Change:
+        return Change(
+            version=self._session.folded.version,
+            blocks=tuple(blocks),
+            replaces=replaces,
+            reports=tuple(reports),
+            turns=turns,
+            exchanges=exchanges,
+            fence=self._fence,
+        )
+
+    def _more(self, shown: Sequence[Block], new: Sequence[Block], unfinished: bool) -> Due | None:
+        """What remains to be done after this step."""
+        now = self._store.clock.now()
+        if unfinished:
+            return Due(kind="context", at=now, reason="backlog")
+        if choose_merge(shown, self._means.limits.fanout):
+            return Due(kind="context", at=now, reason="merge")
+        if any(block.extract for block in new):
+            return Due(kind="context", at=now + timedelta(seconds=_REDO_SECONDS), reason="redo")
+        return None
+
+
+def new_fence(clock: Clock) -> str:
+    """A mark that nobody can guess, to stand around what is only a record."""
+    return f"~~~ {clock.bits(64):016x} ~~~"
+
+
+def material_of(turns: Sequence[Turn], zone: ZoneInfo) -> Material:
+    """Turns as a summariser gets them."""
+    return Material(
+        text=transcript(turns, zone),
+        said=said_by_anybody(turns),
+        requests=requests_in(said_by_user(turns)),
+        replaced_tokens=sum(turn.tokens for turn in turns),
+    )
+
+
+def tokens_max_for(material: Material, block_tokens_max: int) -> int:
+    """How large the block may be: as the budget allows, and smaller than what it replaces."""
+    return max(20, min(block_tokens_max, material.replaced_tokens * 9 // 10))
+
+
+def extracted(session: Session, turns: Sequence[Turn], means: Means, blocks: Sequence[Block]) -> Block:
+    """A block made on the spot, without a model, because the context would not fit otherwise."""
+    material = material_of(turns, means.zone)
+    tokens_max = tokens_max_for(material, block_tokens_max(blocks, 0, means.limits))
+    return _block(session.id, 0, turns[0], turns[-1], material, extract(material, tokens_max), "window")
+
+
+def _block(
+    session: str, level: int, first: Turn | Block, last: Turn | Block, material: Material, written: Written, reason: str
+) -> Block:
+    return Block(
+        session=session,
+        level=level,
+        first_seq=first.seq if isinstance(first, Turn) else first.first_seq,
+        last_seq=last.seq if isinstance(last, Turn) else last.last_seq,
+        first_at=first.at if isinstance(first, Turn) else first.first_at,
+        last_at=last.at if isinstance(last, Turn) else last.last_at,
+        text=written.text,
+        tokens=estimate(written.text),
+        span_tokens=material.replaced_tokens,
+        input_hash=material.hash,
+        prompt=written.prompt,
+        model=written.model,
+        reason=reason,
+        input_tokens=written.input_tokens,
+        output_tokens=written.output_tokens,
+        cost_usd=written.cost_usd,
+        extract=written.extract,
+        lost=written.lost,
+        lost_count=written.lost_count,
+    )

@@ -1,0 +1,95 @@
+"""The identifiers in a text: what a summary must not change by a letter, and is poorer without.
+
+Addresses, paths, numbers, dates, times, code names, and the names of people, places and things. Found by form alone, in
+any language that writes names with capitals.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+_MONTH = (
+    "(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
+    "|Nov(?:ember)?|Dec(?:ember)?)"
+)
+_ENDING = "(?:py|js|ts|go|rs|md|toml|json|ya?ml|sql|txt|csv|pdf|sh|html|css)"
+_FORMS = (
+    r"""https?://[^\s<>"'`)\]}]{1,500}""",
+    r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,8}",
+    r"(?<![\w/])(?:~|\.{1,2})?/[\w.@~+-]{1,100}(?:/[\w.@~+-]{1,100}){1,20}/?|[A-Za-z]:\\[\w.\\-]{1,200}",
+    r"(?<![\w/.-])[\w.-]{1,100}(?:/[\w-]{1,100}(?:\.[\w-]{1,100}){0,4}){1,20}",
+    rf"\b\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH}\b(?:,?\s\d{{4}})?",
+    rf"\b{_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s\d{{4}})?",
+    r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}",
+    r"\b\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp]\.?[Mm]\.?)?|\b\d{1,2}\s?[AaPp][Mm]\b",
+    r"[$€£¥]\s?\d{1,12}(?:[,.]\d{1,12}){0,6}|(?<![\d,.])\d{1,12}(?:[,.]\d{1,12}){0,6}\s?(?:USD|EUR|GBP|PLN|JPY|CHF|€|£|¥)",
+    r"\b[A-Za-z][A-Za-z0-9]{0,40}(?:_[A-Za-z0-9]{1,40}){1,10}\b|\b[a-z]{1,40}(?:[A-Z][a-z0-9]{1,40}){1,8}\b",
+    r"\b[A-Z]{2,20}-?\d[\w-]{0,40}\b",
+    rf"(?<![\w-])[\w-]{{1,60}}\.{_ENDING}\b",
+    r"\bv?\d{1,6}(?:\.\d{1,6}){2,4}\b",
+    r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b",
+    r"(?<!\w)[@#][\w-]{2,}",
+    r"(?<![\w.,])\d{1,20}(?:[.,]\d{1,20}){0,8}\s?%?(?!\w)",
+)
+"""URLs, mail addresses, paths, days, times, money, names of code, files, versions, hashes, handles, numbers: in this order."""
+_EXACT = re.compile("|".join(_FORMS))
+_CAPITALISED = re.compile(
+    r"(?<![\w'’-])[^\W\d_a-zß-öø-ÿ][\w'’-]*(?:[ ]+(?:of|de|van|von|da|di|the|and)?[ ]?[^\W\d_a-zß-öø-ÿ][\w'’-]*)*"
+)
+_SENTENCE_BEGIN = re.compile(r"(?:^|[.!?:;…。！？]|[\n\"“(\[*–—-])\s*$")
+_MONTHS_AND_DAYS = {
+    *("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november"),
+    *("december", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
+}
+_EITHER = re.compile(r"[^\W\d_]+/[^\W\d_]+")
+"""As in and/or: two words, and no path."""
+_TRAILING = ".,;:!?'\"’”)]}"
+TEXT_CHARS_MAX = 200_000
+IDENTIFIER_CHARS_MAX = 120
+
+
+def identifiers(text: str) -> Counter[str]:
+    """Every identifier in the text with how often it stands there. A number of one digit is none."""
+    text = text[:TEXT_CHARS_MAX]
+    found: Counter[str] = Counter()
+    rest: list[str] = []
+    place = 0
+    for match in _EXACT.finditer(text):
+        word = match.group().rstrip().rstrip(_TRAILING)
+        rest.append(text[place : match.start()])
+        rest.append(" \N{OBJECT REPLACEMENT CHARACTER} ")
+        place = match.start() + len(word)
+        if 1 < len(word) <= IDENTIFIER_CHARS_MAX and not _EITHER.fullmatch(word):
+            found[word] += 1
+    rest.append(text[place:])
+    found.update(_names("".join(rest)))
+    return found
+
+
+def missing(wanted: Counter[str], text: str) -> list[str]:
+    """The identifiers that the text does not hold, the most frequent first."""
+    folded = text.casefold()
+    return [word for word, _ in wanted.most_common() if word.casefold() not in folded]
+
+
+def _names(text: str) -> Counter[str]:
+    """Capitalised words. One that begins a sentence counts only where it stands inside a sentence too."""
+    inside: Counter[str] = Counter()
+    begins: Counter[str] = Counter()
+    for match in _CAPITALISED.finditer(text):
+        name = match.group().strip()
+        at_begin = _SENTENCE_BEGIN.search(text[max(0, match.start() - 8) : match.start()]) is not None
+        if at_begin and " " in name:
+            first, name = name.split(" ", 1)
+            begins[first] += 1
+            name = name.strip()
+            at_begin = False
+        if len(name) < 2 or name in ("I'm", "I'll", "I've", "I'd", "OK") or len(name) > IDENTIFIER_CHARS_MAX:
+            continue
+        if name[0].isalpha() and name[0].isupper():
+            (begins if at_begin else inside)[name] += 1
+    for name, count in begins.items():
+        if name in inside or name.lower() in _MONTHS_AND_DAYS:
+            inside[name] += count
+    return inside

@@ -1,0 +1,94 @@
+"""From settings to means: for each agent its limits, its model behind the meter, and its sources. Made when first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from zoneinfo import ZoneInfo
+
+from afterglow.compaction import Limits
+from afterglow.contexts import Means
+from afterglow.model import Model
+from afterglow.model.choice import choose
+from afterglow.model.metered import Metered
+from afterglow.settings import CompactionSettings, ContextSourceSettings, Settings
+from afterglow.sources import Source
+from afterglow.sources.asking import Wanted
+from afterglow.spend import SpendLimits
+from afterglow.store.contract import Store
+
+
+class SettingsMeans:
+    """The means that the settings name. A model or sources that are handed in take the place of theirs."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        environ: Mapping[str, str],
+        *,
+        model: Model | None = None,
+        sources: Mapping[str, Source] | None = None,
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._environ = environ
+        self._model = model
+        self._sources = dict(sources or {})
+        self._zone = ZoneInfo(settings.zone)
+        self._metered: dict[tuple[str, str | None], Metered] = {}
+        self._means: dict[CompactionSettings, Means] = {}
+
+    def __call__(self, agent: str) -> Means:
+        """What the contexts of this agent's sessions are made with."""
+        chosen = self._settings.compaction_of(agent)
+        if chosen not in self._means:
+            model = self._model_of(chosen)
+            self._means[chosen] = Means(
+                limits=limits_of(self._settings, chosen),
+                model=model,
+                sources=[self._wanted(each, model) for each in chosen.context_sources],
+                zone=self._zone,
+                deadline_seconds=chosen.deadline_seconds,
+                gap_seconds=chosen.gap_seconds,
+            )
+        return self._means[chosen]
+
+    def _model_of(self, chosen: CompactionSettings) -> Model:
+        """One meter, and so one breaker, for each model, whoever uses it."""
+        key = (chosen.model, chosen.base_url)
+        if key not in self._metered:
+            model = self._model or choose(
+                chosen.model, environ=self._environ, base_url=chosen.base_url, clock=self._store.clock
+            )
+            spend = self._settings.spend
+            limits = SpendLimits(**{name: getattr(spend, name) for name in SpendLimits.__slots__})
+            self._metered[key] = Metered(model, self._store, limits=limits, zone=self._zone, clock=self._store.clock)
+        return self._metered[key]
+
+    def _wanted(self, asked: ContextSourceSettings, model: Model) -> Wanted:
+        # Only where sources are asked are the kinds of them loaded.
+        from afterglow.sources.factory import label_of, make
+
+        declared = self._settings.sources[asked.source]
+        source = self._sources.get(asked.source) or make(asked.source, declared, environ=self._environ, model=model)
+        return Wanted(
+            name=asked.source,
+            label=label_of(asked.source, declared),
+            source=source,
+            prompt=asked.prompt,
+            deadline_seconds=asked.deadline_seconds,
+            tokens_max=asked.tokens_max,
+        )
+
+
+def limits_of(settings: Settings, chosen: CompactionSettings) -> Limits:
+    """The limits of compaction that the settings name."""
+    limit = settings.context.context_limit_tokens
+    return Limits(
+        interval=chosen.interval,
+        keep_recent=chosen.keep_recent,
+        context_limit_tokens=limit,
+        window_tokens=settings.context.whole_window_tokens,
+        fanout=chosen.fanout,
+        block_budget_tokens=chosen.block_budget_tokens,
+    )

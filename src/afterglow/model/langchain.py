@@ -1,0 +1,164 @@
+"""Every provider's models, through LangChain's `init_chat_model`.
+
+LangChain is imported when the first request is made, and in a thread: it takes seconds. Retrying is left to the work
+queue, which knows when a call is worth another one, so the providers' own retries are off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Mapping
+from typing import Any, cast
+
+from afterglow.clock import Clock
+from afterglow.errors import ModelError, ModelStopped
+from afterglow.model import CallLost, Completion, PaidAnswer, Request
+from afterglow.model.answers import Answer, completion
+from afterglow.model.failures import classify, refuses_schemas
+from afterglow.model.prices import price_usd
+from afterglow.model.providers import Provider
+from afterglow.spend import Usage
+from afterglow.tokens import MESSAGE_TOKENS, estimate
+
+_IN_WORDS = "Answer with one JSON object and nothing else. It must fit this JSON schema:\n"
+
+
+class LangChainModel:
+    """One model of one provider. `options` go to LangChain's class for that provider as they are."""
+
+    def __init__(
+        self,
+        provider: Provider,
+        model: str,
+        *,
+        clock: Clock,
+        window_tokens: int,
+        options: Mapping[str, Any] | None = None,
+        base_url: str | None = None,
+    ) -> None:
+        self._provider = provider
+        self._model = model
+        self._clock = clock
+        self._window_tokens = window_tokens
+        self._options = dict(options or {})
+        self._base_url = base_url
+        self._takes_schemas = True
+        self._building = threading.Lock()
+        self._built: tuple[asyncio.AbstractEventLoop, Any] | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self._provider.id}:{self._model}"
+
+    @property
+    def window_tokens(self) -> int:
+        return self._window_tokens
+
+    def most(self, request: Request) -> Usage:
+        """Estimates are right to within a few per cent in most languages; a fifth more covers the others."""
+        given = estimate(request.instructions) + estimate(request.material) + 2 * MESSAGE_TOKENS
+        if request.schema is not None:
+            given += estimate(_in_words(request))
+        return Usage(input_tokens=given * 6 // 5, output_tokens=self._output_tokens(request))
+
+    def price(self, usage: Usage) -> float | None:
+        return price_usd(self._provider.id, self._model, usage, self._base_url)
+
+    async def complete(self, request: Request) -> Completion:
+        chat = await self._chat()
+        try:
+            async with asyncio.timeout(request.deadline_seconds):
+                message = await self._ask(chat, request)
+        except TimeoutError:
+            raise CallLost(f"{self.name} gave no answer in {request.deadline_seconds:g} seconds") from None
+        except Exception as error:  # noqa: BLE001 - the boundary: whatever a provider's package raises
+            # Not "from error": what caused it may quote the request's headers, and the material.
+            raise self._failure(error) from None
+        return completion(self._answer(message, request), request, self.name)
+
+    async def _ask(self, chat: Any, request: Request) -> Any:
+        chat = chat.model_copy(update=self._provider.limit(self._model, self._output_tokens(request), self._base_url))
+        if request.schema is None:
+            return await chat.ainvoke(_messages(request))
+        if self._takes_schemas:
+            filling = chat.with_structured_output(
+                request.schema.model_json_schema(), method="json_schema", include_raw=True
+            )
+            try:
+                return (await filling.ainvoke(_messages(request)))["raw"]
+            except Exception as error:
+                if not refuses_schemas(error):
+                    raise
+                self._takes_schemas = False
+        return await chat.ainvoke(_messages(request, _in_words(request)))
+
+    async def _chat(self) -> Any:
+        """LangChain's model. A client lives in the event loop that it was first used in."""
+        loop = asyncio.get_running_loop()
+        if self._built is None or self._built[0] is not loop:
+            self._built = (loop, await asyncio.to_thread(self._build))
+        return self._built[1]
+
+    def _build(self) -> Any:
+        with self._building:
+            from langchain.chat_models import init_chat_model
+
+            self.price(Usage())  # reads the list of prices here rather than in the event loop
+            try:
+                options = self._provider.options(self._model, self._window_tokens, self._base_url) | self._options
+                return cast(Any, init_chat_model)(self._model, model_provider=self._provider.id, **options)
+            except Exception as error:  # noqa: BLE001 - the boundary: whatever a provider's package raises
+                raise ModelStopped(
+                    f"{self.name} cannot be set up ({type(error).__name__}); check its key, its address and its name"
+                ) from None
+
+    def _output_tokens(self, request: Request) -> int:
+        return request.tokens_max + self._provider.thinking_tokens(self._model)
+
+    def _answer(self, message: Any, request: Request) -> Answer:
+        usage = _usage(message) or self._estimated(message, request)
+        about = cast(dict[str, Any], message.response_metadata)
+        finish = about.get("finish_reason") or about.get("stop_reason") or about.get("done_reason") or ""
+        return Answer(
+            text=str(message.text),
+            usage=usage,
+            cost_usd=self.price(usage),
+            finish=str(finish),
+            refusal=str(message.additional_kwargs.get("refusal") or ""),
+        )
+
+    def _estimated(self, message: Any, request: Request) -> Usage:
+        given = estimate(request.instructions) + estimate(request.material) + 2 * MESSAGE_TOKENS
+        return Usage(input_tokens=given, output_tokens=estimate(str(message.text)))
+
+    def _failure(self, error: Exception) -> ModelError:
+        failure = classify(error, self.name, self._clock.now())
+        counted = getattr(getattr(error, "completion", None), "usage", None)  # OpenAI's, of an answer that was cut off
+        if counted is None:
+            return failure
+        usage = Usage(input_tokens=counted.prompt_tokens, output_tokens=counted.completion_tokens)
+        return PaidAnswer(str(failure), usage, self.price(usage))
+
+
+def _messages(request: Request, more: str = "") -> list[tuple[str, str]]:
+    instructions = f"{request.instructions}\n\n{more}" if more else request.instructions
+    return [("system", instructions), ("human", request.material)]
+
+
+def _in_words(request: Request) -> str:
+    assert request.schema is not None
+    return _IN_WORDS + json.dumps(request.schema.model_json_schema(), ensure_ascii=False)
+
+
+def _usage(message: Any) -> Usage | None:
+    counted = cast(dict[str, Any] | None, message.usage_metadata)
+    if not counted or not (counted.get("input_tokens") or counted.get("output_tokens")):
+        return None
+    details = cast(dict[str, Any], counted.get("input_token_details") or {})
+    return Usage(
+        input_tokens=int(counted.get("input_tokens") or 0),
+        output_tokens=int(counted.get("output_tokens") or 0),
+        cached_tokens=int(details.get("cache_read") or 0),
+    )

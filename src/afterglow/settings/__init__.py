@@ -1,0 +1,60 @@
+"""Settings: one file, the environment over it, arguments over both. Declared in tables.py, found by loading.py.
+
+Whoever needs a setting gets it as an argument; nothing is global.
+"""
+
+from __future__ import annotations
+
+from afterglow.settings.checking import LEAVES, VARIABLES
+from afterglow.settings.compaction import CompactionSettings, ContextSourceSettings
+from afterglow.settings.loading import Loaded, load
+from afterglow.settings.pages import (
+    Setting,
+    describe,
+    example,
+    json_schema,
+    reference,
+    regenerate,
+    with_generated,
+)
+from afterglow.settings.sources import SourceKind, SourceSettings
+from afterglow.settings.tables import (
+    AgentSettings,
+    ContextSettings,
+    LogSettings,
+    SearchSettings,
+    ServerSettings,
+    Settings,
+    SpendSettings,
+    StoreSettings,
+    WorkSettings,
+)
+from afterglow.settings.text import value_text
+
+__all__ = [
+    "LEAVES",
+    "VARIABLES",
+    "AgentSettings",
+    "CompactionSettings",
+    "ContextSettings",
+    "ContextSourceSettings",
+    "Loaded",
+    "LogSettings",
+    "SearchSettings",
+    "ServerSettings",
+    "Setting",
+    "Settings",
+    "SourceKind",
+    "SourceSettings",
+    "SpendSettings",
+    "StoreSettings",
+    "WorkSettings",
+    "describe",
+    "example",
+    "json_schema",
+    "load",
+    "reference",
+    "regenerate",
+    "value_text",
+    "with_generated",
+]

@@ -1,0 +1,338 @@
+"""The verbs of blocks and reports: what the model sees of a session in place of its older turns.
+
+A commit of blocks is a compare-and-set on the session's version: whoever began at another version is refused, and nothing
+is changed. Nothing here is ever overwritten. A block or report that another takes the place of is still there, with the
+turn until which it was shown, so that what the model saw at any turn can be shown again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from afterglow.clock import from_us, to_us
+from afterglow.compaction import Block
+from afterglow.context import Report
+from afterglow.errors import BadInput, ClaimLost, NotFound
+from afterglow.store import log, queue, sessions
+from afterglow.store.transaction import Row, Tx
+from afterglow.turns import Binding, Session, Turn
+from afterglow.work import Claim, Due
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shown:
+    """All that a context is made of. `tail` ends at `at`, and may begin later than the blocks end, where it is too long."""
+
+    session: Session
+    at: int
+    fence: str
+    blocks: tuple[Block, ...]
+    reports: tuple[Report, ...]
+    tail: tuple[Turn, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Change:
+    """What a compaction found: new blocks, the numbers of those they replace, new reports.
+
+    `version` is the session's when it was read. `turns` and `exchanges` are what the session had then, where this was a
+    compaction of turns.
+    """
+
+    version: int
+    blocks: tuple[Block, ...]
+    replaces: tuple[int, ...] = ()
+    reports: tuple[Report, ...] = ()
+    turns: int | None = None
+    exchanges: int | None = None
+    waited: bool = False
+    fence: str
+
+
+def begin_exchange(
+    tx: Tx, to: Binding | str, entry: log.Entry, named: str | None, new_session: str, due: log.Asked, tail_turns: int
+) -> tuple[Turn, Shown]:
+    turn = log.append(tx, to, entry, named, new_session, due)
+    return turn, context_rows(tx, turn.session, turn.seq, tail_turns)
+
+
+def context_rows(tx: Tx, session: str, at: int | None, tail_turns: int) -> Shown:
+    row = sessions.existing(sessions.find(tx, session), session)
+    if at is not None and not 0 <= at <= row["turns"]:
+        raise NotFound(f"session {session!r} has {row['turns']} turns; there is no context at turn {at}")
+    last: int = row["turns"] if at is None else at
+    seen = row["turns"] + 1 if at is None else at
+    blocks = [_block(each) for each in _shown(tx, "blocks", row, seen, "first_seq")]
+    folded_to = max((block.last_seq for block in blocks), default=0)
+    first = max(folded_to + 1, last - tail_turns + 1)
+    return Shown(
+        session=sessions.record(row),
+        at=last,
+        fence=row["fence"] or "",
+        blocks=tuple(blocks),
+        reports=tuple(_report(each) for each in _shown(tx, "reports", row, seen, "number, source")),
+        tail=tuple(log.turns(tx, session, first, last, last - first + 1)),
+    )
+
+
+def blocks(tx: Tx, session: str) -> list[Block]:
+    row = sessions.existing(sessions.find(tx, session), session)
+    rows = tx.rows(
+        "SELECT * FROM blocks WHERE {mine} AND owner = :owner AND session = :session ORDER BY number",
+        owner=row["owner"],
+        session=session,
+    )
+    return [_block(each) for each in rows]
+
+
+def block(tx: Tx, session: str, number: int) -> Block:
+    row = sessions.existing(sessions.find(tx, session), session)
+    found = tx.row(
+        "SELECT * FROM blocks WHERE {mine} AND owner = :owner AND session = :session AND number = :number",
+        owner=row["owner"],
+        session=session,
+        number=number,
+    )
+    if found is None:
+        raise NotFound(f"session {session!r} has no block {number}; `afterglow context {session}` shows those it has")
+    return _block(found)
+
+
+def reports(tx: Tx, session: str) -> list[Report]:
+    row = sessions.existing(sessions.find(tx, session), session)
+    rows = tx.rows(
+        "SELECT * FROM reports WHERE {mine} AND owner = :owner AND session = :session ORDER BY number, source",
+        owner=row["owner"],
+        session=session,
+    )
+    return [_report(each) for each in rows]
+
+
+def commit_blocks(tx: Tx, session: str, change: Change, claim: Claim | None, more: Due | None, at_us: int) -> Session:
+    row = sessions.existing(sessions.find(tx, session, lock=True), session)
+    if row["blocks_version"] != change.version:
+        raise ClaimLost(f"session {session!r} was compacted by somebody else meanwhile; this result is dropped")
+    _check_it_fits(tx, row, change)
+    seen = row["turns"] + (not change.waited)  # who waited for it sees it now, everybody else with the next turn
+    number = change.version
+    for each in change.blocks:
+        number += 1
+        _insert_block(tx, row, replace(each, number=number, created_at=from_us(at_us), shown_from=seen))
+    for replaced in change.replaces:
+        _no_longer_shown(tx, "blocks", row, seen, "number = :number", number=replaced)
+    number += not change.blocks
+    for report in change.reports:
+        _no_longer_shown(tx, "reports", row, seen, "source = :source", source=report.source)
+        _insert_report(tx, row, replace(report, number=number, shown_from=seen))
+    folded = _set_folded(tx, row, change, number)
+    if claim is not None:
+        queue.finish(tx, claim)
+    if more is not None:
+        queue.mark_due(tx, more, row["owner"], session)
+    return folded
+
+
+def restore_blocks(tx: Tx, given: Session, blocks: Sequence[Block], reports: Sequence[Report], fence: str) -> None:
+    row = sessions.existing(sessions.find(tx, given.id, lock=True), given.id)
+    if row["blocks_version"] >= given.folded.version:
+        return
+    if row["blocks_version"] or row["turns"] < given.folded.to_seq:
+        raise BadInput(f"session {given.id!r} is here in another state; its blocks cannot be imported into it")
+    for each in blocks:
+        _insert_block(tx, row, each)
+    for report in reports:
+        _insert_report(tx, row, report)
+    folded = given.folded
+    tx.run(
+        """UPDATE sessions SET folded_to = :to, folded_turns = :turns, folded_exchanges = :exchanges,
+             blocks_version = :version, block_tokens = :tokens, waits = :waits, fence = :fence,
+             tail_tokens = :tail, overhead_tokens = :overhead WHERE {mine} AND owner = :owner AND id = :id""",
+        owner=row["owner"],
+        id=given.id,
+        to=folded.to_seq,
+        turns=folded.turns,
+        exchanges=folded.exchanges,
+        version=folded.version,
+        tokens=folded.block_tokens,
+        waits=folded.waits,
+        fence=fence,
+        tail=given.tail_tokens,
+        overhead=given.overhead_tokens,
+    )
+
+
+def _check_it_fits(tx: Tx, row: Row, change: Change) -> None:
+    """New blocks cover exactly what they replace, or go on from where the others end, and leave no gap."""
+    gone = [block(tx, row["id"], number) for number in change.replaces]
+    assert all(each.shown_until is None for each in gone), "a block that is no longer shown cannot be replaced"
+    expected = gone[0].first_seq if gone else row["folded_to"] + 1
+    for each in change.blocks:
+        assert each.first_seq == expected, f"a block begins at turn {each.first_seq}, and should at {expected}"
+        expected = each.last_seq + 1
+    assert not change.blocks or expected - 1 <= row["turns"], "a block ends after the last turn"
+    assert not gone or expected == gone[-1].last_seq + 1, "new blocks cover other turns than those they replace"
+
+
+def _set_folded(tx: Tx, row: Row, change: Change, version: int) -> Session:
+    to = max([row["folded_to"], *(each.last_seq for each in change.blocks)])
+    folded_tokens = tx.one(
+        """SELECT coalesce(sum(tokens), 0) AS n FROM turns WHERE {mine} AND owner = :owner AND session = :session
+           AND seq > :after AND seq <= :to""",
+        owner=row["owner"],
+        session=row["id"],
+        after=row["folded_to"],
+        to=to,
+    )["n"]
+    block_tokens = tx.one(
+        """SELECT coalesce(sum(tokens), 0) AS n FROM blocks WHERE {mine} AND owner = :owner AND session = :session
+           AND shown_until IS NULL""",
+        owner=row["owner"],
+        session=row["id"],
+    )["n"]
+    changed = tx.one(
+        """UPDATE sessions SET folded_to = :to, folded_turns = :turns, folded_exchanges = :exchanges,
+             blocks_version = :version, block_tokens = :block_tokens, tail_tokens = tail_tokens - :folded_tokens,
+             waits = waits + :waited, fence = coalesce(fence, :fence)
+           WHERE {mine} AND owner = :owner AND id = :id RETURNING *""",
+        owner=row["owner"],
+        id=row["id"],
+        to=to,
+        turns=row["folded_turns"] if change.turns is None else change.turns,
+        exchanges=row["folded_exchanges"] if change.exchanges is None else change.exchanges,
+        version=version,
+        block_tokens=int(block_tokens),
+        folded_tokens=int(folded_tokens),
+        waited=int(change.waited),
+        fence=change.fence,
+    )
+    return sessions.record(changed)
+
+
+def _shown(tx: Tx, table: str, row: Row, seen: int, order: str) -> list[Row]:
+    """The rows that were before the model when turn `seen` was answered."""
+    now = seen > row["turns"]
+    when = "shown_until IS NULL" if now else "shown_from <= :seen AND (shown_until IS NULL OR shown_until > :seen)"
+    return tx.rows(
+        f"SELECT * FROM {table} WHERE {{mine}} AND owner = :owner AND session = :session AND {when} ORDER BY {order}",
+        owner=row["owner"],
+        session=row["id"],
+        **({} if now else {"seen": seen}),
+    )
+
+
+def _no_longer_shown(tx: Tx, table: str, row: Row, seen: int, which: str, **values: Any) -> None:
+    tx.run(
+        f"""UPDATE {table} SET shown_until = :seen WHERE {{mine}} AND owner = :owner AND session = :session
+            AND shown_until IS NULL AND {which}""",
+        owner=row["owner"],
+        session=row["id"],
+        seen=seen,
+        **values,
+    )
+
+
+def _insert_block(tx: Tx, row: Row, new: Block) -> None:
+    tx.run(
+        """INSERT INTO blocks (owner, session, number, level, first_seq, last_seq, first_at, last_at, text, tokens,
+             span_tokens, children, input_hash, prompt, model, input_tokens, output_tokens, cost_usd, reason, extract,
+             lost, lost_count, created_at, shown_from, shown_until)
+           VALUES (:owner, :session, :number, :level, :first_seq, :last_seq, :first_at, :last_at, :text, :tokens,
+             :span_tokens, :children, :input_hash, :prompt, :model, :input_tokens, :output_tokens, :cost_usd, :reason,
+             :extract, :lost, :lost_count, :created_at, :shown_from, :shown_until)""",
+        owner=row["owner"],
+        session=row["id"],
+        number=new.number,
+        level=new.level,
+        first_seq=new.first_seq,
+        last_seq=new.last_seq,
+        first_at=to_us(new.first_at),
+        last_at=to_us(new.last_at),
+        text=new.text,
+        tokens=new.tokens,
+        span_tokens=new.span_tokens,
+        children=json.dumps(list(new.children)),
+        input_hash=new.input_hash,
+        prompt=new.prompt,
+        model=new.model,
+        input_tokens=new.input_tokens,
+        output_tokens=new.output_tokens,
+        cost_usd=new.cost_usd,
+        reason=new.reason,
+        extract=int(new.extract),
+        lost=json.dumps(list(new.lost), ensure_ascii=False),
+        lost_count=new.lost_count,
+        created_at=to_us(new.created_at),
+        shown_from=new.shown_from,
+        shown_until=new.shown_until,
+    )
+
+
+def _insert_report(tx: Tx, row: Row, new: Report) -> None:
+    tx.run(
+        """INSERT INTO reports (owner, session, source, number, label, text, tokens, asked_at, start_at, end_at,
+             failed_at, shown_from, shown_until)
+           VALUES (:owner, :session, :source, :number, :label, :text, :tokens, :asked_at, :start_at, :end_at,
+             :failed_at, :shown_from, :shown_until)""",
+        owner=row["owner"],
+        session=row["id"],
+        source=new.source,
+        number=new.number,
+        label=new.label,
+        text=new.text,
+        tokens=new.tokens,
+        asked_at=to_us(new.asked_at),
+        start_at=to_us(new.start_at),
+        end_at=to_us(new.end_at),
+        failed_at=None if new.failed_at is None else to_us(new.failed_at),
+        shown_from=new.shown_from,
+        shown_until=new.shown_until,
+    )
+
+
+def _block(row: Row) -> Block:
+    return Block(
+        session=row["session"],
+        number=row["number"],
+        level=row["level"],
+        first_seq=row["first_seq"],
+        last_seq=row["last_seq"],
+        first_at=from_us(row["first_at"]),
+        last_at=from_us(row["last_at"]),
+        text=row["text"],
+        tokens=row["tokens"],
+        span_tokens=row["span_tokens"],
+        children=tuple(json.loads(row["children"])),
+        input_hash=row["input_hash"],
+        prompt=row["prompt"],
+        model=row["model"],
+        input_tokens=row["input_tokens"],
+        output_tokens=row["output_tokens"],
+        cost_usd=row["cost_usd"],
+        reason=row["reason"],
+        extract=bool(row["extract"]),
+        lost=tuple(json.loads(row["lost"])),
+        lost_count=row["lost_count"],
+        created_at=from_us(row["created_at"]),
+        shown_from=row["shown_from"],
+        shown_until=row["shown_until"],
+    )
+
+
+def _report(row: Row) -> Report:
+    return Report(
+        session=row["session"],
+        source=row["source"],
+        number=row["number"],
+        label=row["label"],
+        text=row["text"],
+        tokens=row["tokens"],
+        asked_at=from_us(row["asked_at"]),
+        start_at=from_us(row["start_at"]),
+        end_at=from_us(row["end_at"]),
+        failed_at=None if row["failed_at"] is None else from_us(row["failed_at"]),
+        shown_from=row["shown_from"],
+        shown_until=row["shown_until"],
+    )

@@ -1,0 +1,85 @@
+"""How turns read to a summariser: who said what and when, one line for each, tool results cut short."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, tzinfo
+from typing import Any
+
+from afterglow.excerpts import excerpt
+from afterglow.guard import strip_invisible
+from afterglow.turns import Part, Turn
+
+RESULT_CHARS_MAX = 2_000
+ARGUMENTS_CHARS_MAX = 400
+
+
+def transcript(turns: Iterable[Turn], zone: tzinfo) -> str:
+    """The turns as lines, with the day where it changes and the time where somebody speaks first."""
+    return "\n".join(_lines(turns, zone))
+
+
+def said_by_user(turns: Iterable[Turn]) -> str:
+    """What the user said, without what was only recalled into it."""
+    return "\n".join(own_text(turn) for turn in turns if turn.role == "user")
+
+
+def said_by_anybody(turns: Iterable[Turn]) -> str:
+    """All that was said and called, without what the transcript puts around it."""
+    return "\n".join(line for turn in turns for line in (_spoken(turn), *_parts(turn.parts, _spoken(turn))))
+
+
+def own_text(turn: Turn) -> str:
+    """The turn's text without the recalled memory in it, which must not be remembered again."""
+    kept: list[str] = []
+    place = 0
+    for start, end in sorted(turn.recalled):
+        kept.append(turn.text[place:start])
+        place = max(place, end)
+    return strip_invisible("".join([*kept, turn.text[place:]]))[0].strip()
+
+
+def day_text(moment: datetime) -> str:
+    """A day with its name and year, as in: Monday 2 March 2026."""
+    return f"{moment:%A} {moment.day} {moment:%B %Y}"
+
+
+def _lines(turns: Iterable[Turn], zone: tzinfo) -> Iterator[str]:
+    day: datetime | None = None
+    for turn in turns:
+        at = turn.at.astimezone(zone)
+        if day is None or at.date() != day.date():
+            yield f"— {day_text(at)} —"
+        day = at
+        text = _spoken(turn)
+        if text:
+            yield f"{at:%H:%M} {_speaker(turn)}: {text}"
+        yield from (f"{at:%H:%M} {line}" for line in _parts(turn.parts, text))
+
+
+def _spoken(turn: Turn) -> str:
+    text = own_text(turn)
+    return excerpt(text, RESULT_CHARS_MAX) if turn.role == "tool" else text
+
+
+def _speaker(turn: Turn) -> str:
+    if turn.role == "user" and turn.trust == "other":
+        return "somebody else"
+    return turn.role if turn.origin in ("person", "agent", "import") else f"{turn.role} ({turn.origin})"
+
+
+def _parts(parts: Sequence[Part], text: str) -> Iterator[str]:
+    for part in parts:
+        name = str(part.get("name", "a tool"))
+        if part.get("type") == "tool_call":
+            yield f"assistant calls {name}({_short(part.get('arguments', ''), ARGUMENTS_CHARS_MAX)})"
+        elif part.get("type") == "tool_result":
+            result = _short(part.get("content", ""), RESULT_CHARS_MAX)
+            if result and result != text:
+                yield f"result of {name}: {result}"
+
+
+def _short(value: Any, chars_max: int) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return excerpt(strip_invisible(text)[0], chars_max)
