@@ -14,7 +14,6 @@ import argparse
 import asyncio
 import json
 import logging
-import re
 import resource
 import sqlite3
 import subprocess
@@ -29,6 +28,7 @@ from statistics import mean, median, quantiles
 from typing import Any
 
 from benchmarks import arguments, draw, environment, save, table
+from benchmarks.compaction_afterglow import Afterglow
 from benchmarks.compaction_models import (
     REPLY_TOKENS,
     TOKEN_CHARS,
@@ -36,6 +36,7 @@ from benchmarks.compaction_models import (
     Candidate,
     Models,
     Pace,
+    numbers_of_details,
     tokens_of,
     user_text,
 )
@@ -50,7 +51,12 @@ PACES = {
     "tokens": Pace(),
     "wait": Pace(summary_seconds=0.3, reply_seconds=0.06, think_seconds=0.1),
 }
-CANDIDATES: dict[str, type[Candidate]] = {peer.name: peer for peer in PEERS}
+CANDIDATES: dict[str, type[Candidate]] = {candidate.name: candidate for candidate in (Afterglow, *PEERS)}
+_INDEX_BYTES = """
+    SELECT coalesce(sum(pgsize), 0) FROM dbstat JOIN sqlite_schema USING (name)
+    WHERE tbl_name = 'turn_terms' OR tbl_name LIKE 'turn_index%'
+"""
+"""What the word index of Afterglow takes, and the terms kept for it; no peer has one."""
 IN_PICTURE = ("LangChain, untrimmed", "Pydantic AI, background")
 
 
@@ -152,16 +158,17 @@ async def measure(name: str, pace: Pace, exchanges: int, folder: Path) -> dict[s
 
 def stored(folder: Path) -> dict[str, int]:
     """What a candidate left on the disk, its databases brought to rest, and how many of the user's messages are still in it."""
-    found = set[bytes]()
+    found, index_bytes = set[int](), 0
     for file in [file for file in folder.rglob("*") if file.is_file() and file.read_bytes()[:6] == b"SQLite"]:
         connection = sqlite3.connect(file)
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        index_bytes += connection.execute(_INDEX_BYTES).fetchone()[0]
         connection.execute("VACUUM INTO ?", (str(copy := file.with_suffix(".vacuumed")),))
         connection.close()
-        found |= set(re.findall(rb"FACT-\d{4}", copy.read_bytes()))
+        found |= numbers_of_details(copy.read_bytes())
         copy.unlink()
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    return {"stored_bytes": size, "stored_messages": len(found)}
+    return {"stored_bytes": size, "word_index_bytes": index_bytes, "stored_messages": len(found)}
 
 
 def child(name: str, mode: str, exchanges: int, answer: Path) -> None:

@@ -1,9 +1,12 @@
 """The conversation of the compaction benchmark, its two fake models, and what a candidate must offer.
 
-Every message of the user carries one numbered detail, `FACT-0001` and so on. The fake summariser never forgets a detail that
+Every message of the user carries one numbered detail, `detail-aaab` and so on. The fake summariser never forgets a detail that
 it was shown: one that is missing in the end was never shown to it. Its summaries are filler of exactly the size asked for,
-and begin with a name, `SUMMARY-0001`. Which details each holds, and how often each was rewritten, stands in a table beside.
+and begin with a name, `summary-aaab`. Which details each holds, and how often each was rewritten, stands in a table beside.
 The table also says which of them were left if every rewriting lost 3 % of the details: one run answers for both summarisers.
+
+The numbers are spelled in letters, and no message asks for anything. Afterglow copies lost identifiers (`FACT-0001` would be
+one) and open requests behind a summary by itself, so that such a detail would survive without the summariser: here it may not.
 """
 
 from __future__ import annotations
@@ -24,7 +27,9 @@ USER_TOKENS, REPLY_TOKENS, SUMMARY_TOKENS = 60, 190, 300
 TRIGGER_TOKENS, KEEP_MESSAGES = 8000, 20
 SURVIVAL = 0.97
 
-_NAMED = re.compile(r"FACT-(\d{4,})|SUMMARY-(\d{4,})")
+_LETTERS = "abcdefghij"
+_DIGITS = str.maketrans(_LETTERS, "0123456789")
+_NAMED = re.compile(rf"\bdetail-([{_LETTERS}]{{4,}})\b|\bsummary-([{_LETTERS}]{{4,}})\b")
 
 
 class Candidate(Protocol):
@@ -101,19 +106,16 @@ class Models:
         self._held[number] = rewritten(self.details([prompt]))
         if self.pace.summary_seconds:
             await asyncio.sleep(self.pace.summary_seconds)
-        return padded(f"SUMMARY-{number:04d}", tokens)
+        return padded(named("summary", number), tokens)
 
     def details(self, shown: Sequence[str]) -> Details:
         """What these texts hold, word for word or in the summaries among them; of two copies the less rewritten counts."""
         rewritings: dict[int, int] = {}
         left: set[int] = set()
         for text in shown:
-            for fact, summary in _NAMED.findall(text):
-                found = (
-                    Details(rewritings={int(fact): 0}, left=frozenset({int(fact)}))
-                    if fact
-                    else self._held[int(summary)]
-                )
+            for detail, summary in _NAMED.findall(text):
+                number = int((detail or summary).translate(_DIGITS))
+                found = Details(rewritings={number: 0}, left=frozenset({number})) if detail else self._held[number]
                 left |= found.left
                 for number, times in found.rewritings.items():
                     rewritings[number] = min(times, rewritings.get(number, times))
@@ -122,20 +124,31 @@ class Models:
 
 def rewritten(details: Details) -> Details:
     """The same details after one more rewriting, which a losing summariser does not bring all of them through."""
-    rewritings = {fact: times + 1 for fact, times in details.rewritings.items()}
+    rewritings = {detail: times + 1 for detail, times in details.rewritings.items()}
     return Details(
-        rewritings=rewritings, left=frozenset(fact for fact in details.left if survives(fact, rewritings[fact]))
+        rewritings=rewritings, left=frozenset(detail for detail in details.left if survives(detail, rewritings[detail]))
     )
 
 
-def survives(fact: int, rewriting: int) -> bool:
+def survives(detail: int, rewriting: int) -> bool:
     """Whether a detail comes through this rewriting of it: always the same answer for the same two numbers."""
-    digest = blake2b(f"{fact}:{rewriting}".encode(), digest_size=8).digest()
+    digest = blake2b(f"{detail}:{rewriting}".encode(), digest_size=8).digest()
     return int.from_bytes(digest) < SURVIVAL * 2**64
 
 
 def user_text(number: int) -> str:
-    return padded(f"FACT-{number:04d} please note this.", USER_TOKENS)
+    return padded(f"{named('detail', number)} is to be noted.", USER_TOKENS)
+
+
+def named(kind: str, number: int) -> str:
+    """A detail or a summary by its number, with letters for the digits."""
+    return f"{kind}-{''.join(_LETTERS[int(digit)] for digit in f'{number:04d}')}"
+
+
+def numbers_of_details(stored: bytes) -> set[int]:
+    """The details whose messages stand in these bytes."""
+    found = re.findall(rf"detail-([{_LETTERS}]{{4,}}) is to be noted".encode(), stored)
+    return {int(name.decode().translate(_DIGITS)) for name in found}
 
 
 def padded(beginning: str, tokens: int) -> str:

@@ -31,7 +31,7 @@ class Peer:
         await self.stack.aclose()
 
     def parts(self) -> dict[str, int]:
-        summaries = [text for text in self.models.context if "SUMMARY-" in text]
+        summaries = [text for text in self.models.context if "summary-" in text]
         return {"summary": tokens_of(*summaries), "tail": tokens_of(*self.models.context) - tokens_of(*summaries)}
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from benchmarks import RESULTS
 
 PARTS = {
+    "frame": "frame and headings",
     "level 3": "blocks, level 3",
     "level 2": "blocks, level 2",
     "level 1": "blocks, level 1",
@@ -132,11 +133,11 @@ _STYLE = (
     ".small{font-size:12px}.number{text-anchor:end;font-size:12px}.middle{text-anchor:middle;font-size:12px}"
     ".grid{stroke:#d0d7de;stroke-width:1;fill:none}.mark{stroke:#57606a;stroke-width:1;fill:none}"
     ".level3{fill:#7a2e00}.level2{fill:#a84300}.level1{fill:#d9730d}.level0{fill:#f5b06b}"
-    ".sources{fill:#1a7f64}.tail{fill:#b6c2cf}"
+    ".frame{fill:#7d6a58}.sources{fill:#1a7f64}.tail{fill:#b6c2cf}"
     ".peer{fill:none;stroke-width:1.3}.p0{stroke:#5b3fd1}.p1{stroke:#0b6bcb;stroke-dasharray:5 2}"
     ".p2{stroke:#a0147a;stroke-dasharray:2 2}"
     "@media(prefers-color-scheme:dark){text{fill:#e6edf3}.grid{stroke:#30363d}.mark{stroke:#9198a1}"
     ".level3{fill:#8f3d0a}.level2{fill:#b9520f}.level1{fill:#e8873a}.level0{fill:#f7c38f}"
-    ".sources{fill:#2ea88a}.tail{fill:#59636e}"
+    ".frame{fill:#8f7b67}.sources{fill:#2ea88a}.tail{fill:#59636e}"
     ".p0{stroke:#a899ff}.p1{stroke:#58b0ff}.p2{stroke:#ff7bd5}}</style>"
 )

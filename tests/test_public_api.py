@@ -12,9 +12,12 @@ from afterglow import errors
 
 def test_the_public_names_are_these() -> None:
     assert sorted(afterglow.__all__, key=str.lower) == [
-        "AfterglowError", "BadInput", "BadSettings", "Binding", "ClaimLost", "Clock", "Context", "EVERYONE", "Exchange",
-        "FixedClock", "Found", "Hit", "Memory", "Message", "MissingPackage", "NotAllowed", "NotFound", "open", "Owner",
-        "Session", "Settings", "Span", "StoreError", "StoreFull", "StoreUnavailable", "StoreUnusable", "SystemClock", "Turn",
+        "AfterglowError", "BadInput", "BadSettings", "Binding", "Block", "ClaimLost", "Clock", "Completion",
+        "Context", "EVERYONE", "Exchange", "Exchanged", "FixedClock", "Found", "Hit", "Memory", "Message",
+        "MissingPackage", "Model", "ModelBadOutput", "ModelBusy", "ModelError", "ModelStopped", "ModelTooLong",
+        "NotAllowed", "NotFound", "open", "Owner", "Portion", "Reply", "Report", "Request", "Session", "Settings",
+        "Source", "SourceError", "Span", "StoreError", "StoreFull", "StoreUnavailable", "StoreUnusable",
+        "SystemClock", "Turn", "Window",
     ]  # fmt: skip
     assert all(hasattr(afterglow, name) for name in afterglow.__all__)
 

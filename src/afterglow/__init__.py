@@ -8,15 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from afterglow.clock import Clock, FixedClock, SystemClock
-    from afterglow.context import Context, Message
+    from afterglow.compaction import Block
+    from afterglow.context import Context, Message, Portion, Report
+    from afterglow.conversation import Exchanged, Reply
     from afterglow.errors import (
         AfterglowError,
         BadInput,
         BadSettings,
         ClaimLost,
         MissingPackage,
+        ModelBadOutput,
+        ModelBusy,
+        ModelError,
+        ModelStopped,
+        ModelTooLong,
         NotAllowed,
         NotFound,
+        SourceError,
         StoreError,
         StoreFull,
         StoreUnavailable,
@@ -24,8 +32,10 @@ if TYPE_CHECKING:
     )
     from afterglow.memory import Memory
     from afterglow.memory import open_memory as open
+    from afterglow.model import Completion, Model, Request
     from afterglow.search.hits import Found, Hit
     from afterglow.settings import Settings
+    from afterglow.sources import Source, Window
     from afterglow.store.transaction import EVERYONE
     from afterglow.turns import Binding, Exchange, Owner, Session, Span, Turn
 
@@ -37,21 +47,36 @@ __all__ = [
     "BadInput",
     "BadSettings",
     "Binding",
+    "Block",
     "ClaimLost",
     "Clock",
+    "Completion",
     "Context",
     "Exchange",
+    "Exchanged",
     "FixedClock",
     "Found",
     "Hit",
     "Memory",
     "Message",
     "MissingPackage",
+    "Model",
+    "ModelBadOutput",
+    "ModelBusy",
+    "ModelError",
+    "ModelStopped",
+    "ModelTooLong",
     "NotAllowed",
     "NotFound",
     "Owner",
+    "Portion",
+    "Reply",
+    "Report",
+    "Request",
     "Session",
     "Settings",
+    "Source",
+    "SourceError",
     "Span",
     "StoreError",
     "StoreFull",
@@ -59,6 +84,7 @@ __all__ = [
     "StoreUnusable",
     "SystemClock",
     "Turn",
+    "Window",
     "open",
 ]
 
@@ -70,7 +96,11 @@ _ELSEWHERE = {
     "Settings": "settings",
     "open": "memory",
     **dict.fromkeys(("Clock", "FixedClock", "SystemClock"), "clock"),
-    **dict.fromkeys(("Context", "Message"), "context"),
+    "Block": "compaction",
+    **dict.fromkeys(("Context", "Message", "Portion", "Report"), "context"),
+    **dict.fromkeys(("Exchanged", "Reply"), "conversation"),
+    **dict.fromkeys(("Completion", "Model", "Request"), "model"),
+    **dict.fromkeys(("Source", "Window"), "sources"),
     **dict.fromkeys(("Binding", "Exchange", "Owner", "Session", "Span", "Turn"), "turns"),
 }
 

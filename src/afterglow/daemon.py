@@ -1,4 +1,4 @@
-"""The server's life: open the store, listen, serve until a signal, finish what was begun, close."""
+"""The server's life: open the store, listen, serve and do what is due until a signal, finish what was begun, close."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from types import FrameType
 from typing import Any
 
@@ -22,11 +22,12 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from afterglow import web
 from afterglow.clock import SystemClock
 from afterglow.errors import BadInput, NotAllowed
-from afterglow.memory import Memory, open_store
+from afterglow.memory import Memory, open_store, work_limits
 from afterglow.settings import Loaded
 from afterglow.store.contract import Store
 from afterglow.web.gate import HEADERS
 from afterglow.web.origins import is_loopback
+from afterglow.worker import Worker, holder_name
 
 DRAIN_SECONDS_MAX = 15
 KEEP_ALIVE_SECONDS = 15
@@ -48,11 +49,34 @@ async def serve(loaded: Loaded, *, announce: Callable[[str], None]) -> None:
             await check_address(store, chosen.server.host)
             with _explained(chosen.server.host, chosen.server.port):
                 listener.listen()
-            server = _Server(_config(Memory(store, chosen)), lambda: announce(_url(listener)))
-            await server.serve([listener])
+            memory = Memory(store, chosen, folds=False)
+            server = _Server(_config(memory), lambda: announce(_url(listener)))
+            async with _working(memory):
+                await server.serve([listener])
             _log.info("stopped")
         finally:
             await store.close()
+
+
+@contextlib.asynccontextmanager
+async def _working(memory: Memory) -> AsyncGenerator[None]:
+    """Do the work that is due, of all sessions, beside whatever is done here."""
+    chosen = memory.settings.work
+    worker = Worker(
+        memory.store,
+        {"context": memory.contexts.act},
+        holder=holder_name(),
+        limits=work_limits(memory.settings),
+        concurrency=chosen.concurrency,
+        poll_seconds=chosen.poll_seconds,
+    )
+    stop = asyncio.Event()
+    working = asyncio.create_task(worker.run(stop, DRAIN_SECONDS_MAX))
+    try:
+        yield
+    finally:
+        stop.set()
+        await working
 
 
 async def check_address(store: Store, host: str) -> None:

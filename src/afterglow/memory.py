@@ -109,9 +109,12 @@ class Memory:
         model: Model | None = None,
         sources: Mapping[str, Source] | None = None,
         environ: Mapping[str, str] | None = None,
+        folds: bool = True,
     ) -> None:
+        """`folds` is whether it folds the contexts of its own sessions; a server has a worker for that."""
         self.store = store
         self.settings = settings
+        self._folds = folds
         self.means_of = SettingsMeans(
             settings, store, os.environ if environ is None else environ, model=model, sources=sources
         )
@@ -227,7 +230,7 @@ class Memory:
 
     def _fold_behind(self, turn: Turn, agent: str) -> None:
         """Do what is due for the context of this session behind whatever comes next, one thing at a time."""
-        if not self.settings.compaction_of(agent).in_library:
+        if not self._folds or not self.settings.compaction_of(agent).in_library:
             return
         self._unfolded.add(turn.session)
         if turn.session not in self._folding:

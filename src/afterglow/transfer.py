@@ -1,4 +1,4 @@
-"""Export to JSONL, and import of it: one line for each owner, session, turn and piece of work, in that order.
+"""Export to JSONL, and import of it: a line for each owner, session, turn, session's blocks and piece of work, in that order.
 
 The first line names the format and its version. An import writes a session's turns a batch at a time, each batch whole,
 and goes on from where a broken one stopped; into an empty store it gives an equal state.
@@ -12,15 +12,18 @@ from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
+from afterglow.compaction import Block
+from afterglow.context import Report
 from afterglow.errors import BadInput
 from afterglow.memory import Memory
 from afterglow.store.log import Entry
 from afterglow.store.transaction import EVERYONE, Scope
-from afterglow.turns import Binding, Draft, Owner, Session, Turn
+from afterglow.turns import Binding, Draft, Folded, Owner, Session, Turn
 from afterglow.work import Due
 
 FORMAT = "afterglow-export"
-VERSION = 1
+VERSION = 2
+"""2 has blocks; an export of version 1 is read as well."""
 _PAGE = 200
 _BATCH_BYTES_MAX = 8 << 20
 
@@ -42,11 +45,24 @@ async def export_lines(memory: Memory, scope: Scope = EVERYONE) -> AsyncIterator
                 for turn in await memory.turns(session, first_seq=seq, last_seq=session.turns, limit=_PAGE):
                     yield _line("turn", asdict(await memory.turn(session, turn.seq) if turn.cut else turn))
             turns += session.turns
+            if session.folded.version:
+                yield _line("folded", await _folded(memory, session))
         after = page[-1]
     for work in await memory.store.work_list(scope, limit=1_000_000):
         asked = Due(kind=work.kind, at=work.ready_at, reason=work.reason, subject=work.subject)
         yield _line("work", {"owner": work.owner, **asdict(asked)})
     yield _line("end", {"turns": turns})
+
+
+async def _folded(memory: Memory, session: Session) -> dict[str, Any]:
+    store, owner = memory.store, session.owner
+    shown = await store.context_rows(owner, session.id, tail_turns=0)
+    return {
+        "session": session.id,
+        "fence": shown.fence,
+        "blocks": [asdict(block) for block in await store.blocks(owner, session.id)],
+        "reports": [asdict(report) for report in await store.reports(owner, session.id)],
+    }
 
 
 async def import_lines(memory: Memory, lines: Iterable[str]) -> int:
@@ -68,13 +84,16 @@ async def import_lines(memory: Memory, lines: Iterable[str]) -> int:
                     await pending.begin(_read(Session, value))
                 case "turn":
                     imported += await pending.add(_read(Turn, value))
+                case "folded":
+                    imported += await pending.flush()
+                    await pending.fold(value)
                 case "work":
                     imported += await pending.flush()
                     await memory.store.mark_due(value.pop("owner"), _read(Due, value))
                 case "end":
                     ended = True
                 case _:
-                    raise BadInput(f"{kind!r} is not known; this version reads owner, session, turn and work")
+                    raise BadInput(f"{kind!r} is not known; this version reads owner, session, turn, folded and work")
         except (BadInput, TypeError, ValueError, KeyError, AttributeError, AssertionError) as error:
             reason = error if isinstance(error, BadInput) else f"{type(error).__name__}, {error}"
             raise BadInput(
@@ -131,6 +150,14 @@ class _Pending:
         )
         return len(entries)
 
+    async def fold(self, value: dict[str, Any]) -> None:
+        """The session's blocks and reports, once all the turns they stand for are there."""
+        if self._session is None or value["session"] != self._session.id:
+            raise BadInput(f"blocks of session {value['session']!r} stand outside their session")
+        blocks = [_read(Block, each) for each in value["blocks"]]
+        reports = [_read(Report, each) for each in value["reports"]]
+        await self._memory.store.restore_blocks(self._session, blocks, reports, value["fence"])
+
     async def _check_same(self, turn: Turn, entry: Entry) -> None:
         assert self._session is not None
         there = await self._memory.store.turn(self._session.owner, turn.session, turn.seq)
@@ -183,6 +210,8 @@ def _restored(name: str, value: Any) -> Any:
         return None if value is None else datetime.fromisoformat(value)
     if name == "binding":
         return Binding(**value)
+    if name == "folded":
+        return Folded(**value)
     if name == "recalled":
         return tuple((start, end) for start, end in value)
     return tuple(value) if isinstance(value, list) else value  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]

@@ -50,8 +50,8 @@ class Worker:
         self._concurrency = concurrency
         self._poll_seconds = poll_seconds
 
-    async def run(self, stop: asyncio.Event) -> None:
-        """Work until `stop` is set; what is under way then is finished first."""
+    async def run(self, stop: asyncio.Event, grace_seconds: float | None = None) -> None:
+        """Work until `stop` is set; what is under way then is finished first, or given back after so many seconds."""
         stopping = asyncio.create_task(stop.wait())
         running: set[asyncio.Task[None]] = set()
         while not stop.is_set():
@@ -62,7 +62,11 @@ class Worker:
                 await self._wait(stopping, running)
             running = {task for task in running if not task.done()}
         stopping.cancel()
-        await asyncio.gather(*running)
+        if running:
+            _, late = await asyncio.wait(running, timeout=grace_seconds)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
 
     async def drain(self) -> int:
         """Do all that is due now, and say how much it was."""
@@ -110,6 +114,10 @@ class Worker:
             await (self._store.finish(claim) if commit is None else commit())
         except ClaimLost as lost:
             _log.info("%s of %s: %s", claim.kind, claim.subject, lost)
+        except asyncio.CancelledError:
+            # Whoever stops the worker does not make the next one wait for the end of the lease.
+            await asyncio.shield(self._put_back(claim, "the worker was stopped", wait_seconds=0, park=False))
+            raise
         except AfterglowError as error:
             _log.warning("%s of %s failed: %s", claim.kind, claim.subject, redact(str(error)).text)
             await self._give_back(claim, error)
@@ -127,9 +135,12 @@ class Worker:
             asked=error.wait_seconds if isinstance(error, ModelBusy | ModelStopped) else None,
             outage=isinstance(error, ModelBusy),
         )
+        said = redact(error_text(error)).text  # a provider's error may quote a key
+        await self._put_back(claim, said, wait_seconds=wait, park=park)
+
+    async def _put_back(self, claim: Claim, error: str, *, wait_seconds: float, park: bool) -> None:
         try:
-            said = redact(error_text(error)).text  # a provider's error may quote a key
-            await self._store.give_back(claim, said, wait_seconds=wait, park=park)
+            await self._store.give_back(claim, error, wait_seconds=wait_seconds, park=park)
         except AfterglowError as later:
             _log.info("%s of %s was not given back, its lease will end: %s", claim.kind, claim.subject, later)
 

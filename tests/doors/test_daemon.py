@@ -433,3 +433,55 @@ def test_it_announces_the_address_that_answers(start: Start, host: str) -> None:
 @pytest.mark.spec("SAFE-1")
 def test_it_listens_on_this_machine_unless_told_otherwise(tmp_path: Path) -> None:
     assert loaded(tmp_path).settings.server.host == "127.0.0.1"
+
+
+def folded(
+    server: Server, secret: str, session: str, *, say: int = 10, patience: float = PATIENCE_SECONDS
+) -> dict[str, Any]:
+    """Talk until there is something to fold, and wait until the server has folded it."""
+    with httpx.Client(
+        base_url=server.url, headers={"authorization": f"Bearer {secret}"}, timeout=PATIENCE_SECONDS
+    ) as client:
+        for n in range(say):
+            text = f"In part {n} of the plan the red kettle goes to Ana, and the green one stays where it is for now."
+            body = {**TURN, "session": session, "role": "assistant" if n % 2 else "user", "text": text}
+            assert client.post("/api/v1/turns", json=body).status_code == 201
+        for _ in range(int(patience * 10)):
+            context = client.get(f"/api/v1/sessions/{session}/context").json()
+            if context["messages"][0]["seq"] == 0:
+                return context
+            time.sleep(0.1)
+        pytest.fail(f"nothing was folded: {server.errors}")
+
+
+@pytest.mark.spec("CTX-1", "P5")
+def test_the_server_folds_contexts_behind_the_replies(start: Start, tmp_path: Path) -> None:
+    secret = token(tmp_path)
+    server = start(**{"compaction.model": "offline"})
+    context = folded(server, secret, "plan")
+    assert [message["seq"] for message in context["messages"]] == [0, 5, 6, 7, 8, 9, 10]
+    assert "red kettle" in context["messages"][0]["text"]
+    assert server.stop() == 0
+
+
+@pytest.mark.spec("P3", "P6")
+def test_what_was_due_when_a_server_was_killed_is_done_by_the_next(start: Start, tmp_path: Path) -> None:
+    secret = token(tmp_path)
+    # No model answers at this address, so that the work is due and not done.
+    down = start(**{"compaction.model": "openai:none", "compaction.base_url": "http://127.0.0.1:9/v1"})
+    with pytest.raises(pytest.fail.Exception):
+        folded(down, secret, "plan", patience=1)
+    down.stop(signal.SIGKILL)
+
+    async def again() -> None:
+        async with opened(tmp_path) as store:
+            (work,) = await store.work_list(KATE.owner)
+            assert (work.reason, work.subject) == ("interval", "plan")
+            if work.last_error:
+                await store.retry(KATE.owner)
+
+    asyncio.run(again())
+    server = start(**{"compaction.model": "offline", "work.lease_max_seconds": 1, "work.lease_seconds": 1})
+    context = folded(server, secret, "plan", say=0)
+    assert context["messages"][0]["seq"] == 0
+    assert server.stop() == 0

@@ -11,7 +11,7 @@ import pytest
 
 import afterglow
 from afterglow import BadInput, Binding, FixedClock, Memory, NotFound, Settings, StoreUnusable
-from afterglow.settings import AgentSettings, ContextSettings, LogSettings, SearchSettings
+from afterglow.settings import AgentSettings, CompactionSettings, ContextSettings, LogSettings, SearchSettings
 from afterglow.store.contract import Store
 from afterglow.store.transaction import EVERYONE
 from afterglow.transfer import export_lines, import_lines
@@ -105,16 +105,17 @@ async def test_a_giant_turn_is_kept_whole_and_shown_by_its_head_and_tail(memory:
     memory = with_settings(memory, log=LogSettings(turn_shown_chars=1000))
     text = "HEAD " + "word " * 10_000 + "TAIL"
     await memory.append(KATE, "user", "fetch it")
-    turn = await memory.append(KATE, "tool", text, parts=[{"type": "tool_result", "content": text}])
+    await memory.append(KATE, "assistant", "", parts=[{"type": "tool_call", "id": "c1", "name": "fetch"}])
+    turn = await memory.append(KATE, "tool", text, parts=[{"type": "tool_result", "id": "c1", "content": text}])
     session = await memory.open_session(KATE)
     context = await memory.context(session)
-    message = context.messages[1]
+    message = context.messages[2]
     assert context.tokens < 1000
     assert len(message.text) + len(repr(message.parts)) < 3000
     assert message.text.startswith("HEAD")
     assert "TAIL" in message.text
-    assert f"turn 2 of session {turn.session}" in message.text
-    whole = await memory.turn(session, 2)
+    assert f"turn 3 of session {turn.session}" in message.text
+    whole = await memory.turn(session, 3)
     assert (whole.text, whole.parts[0]["content"]) == (text, text)
     assert (await memory.grep("TAIL$", owner=KATE.owner)).hits, "what is not shown is still searched"
 
@@ -159,11 +160,16 @@ async def test_a_search_for_nothing_says_so(memory: Memory) -> None:
 async def test_an_export_imports_into_an_empty_store_to_an_equal_state(memory: Memory, other_memory: Memory) -> None:
     memory = with_settings(memory, log=LogSettings(turn_shown_chars=1000))
     web = Binding(agent="kate", channel="web", sender="ana")
+    folded = Binding(agent="kate", channel="folded", sender="ana")
     for n in range(5):
         memory.store.clock.move(60)  # type: ignore[attr-defined]
         await memory.append(KATE, "user", f"message {n} 你好", key=f"k{n}", recalled=[(0, 3)])
         await memory.append(KATE, "assistant", "reply", parts=[{"type": "tool_call", "id": "1"}], usage={"input": 3})
         await memory.append(web, "tool", "long " * 1000)
+    for n in range(60):
+        await memory.exchange(folded, f"The kettle {n} is red. " * 3, lambda context: "It is on the stove. " * 3)
+        await memory.settle()
+    assert (await memory.open_session(folded)).folded.version > 10
     await memory.join(web.owner, KATE.owner)
     await memory.store.close_session(KATE.owner, (await memory.open_session(web)).id)
     await memory.append(OTHER, "user", f"somebody else with {SECRET}")
@@ -171,7 +177,7 @@ async def test_an_export_imports_into_an_empty_store_to_an_equal_state(memory: M
     await memory.store.mark_due(OTHER.owner, Due(kind="facts", at=later, reason="idle", subject=OTHER.owner))
 
     exported = [line async for line in export_lines(memory)]
-    assert await import_lines(other_memory, exported) == 16
+    assert await import_lines(other_memory, exported) == 136
     assert [line async for line in export_lines(other_memory)] == exported
     assert await import_lines(other_memory, exported) == 0, "importing again changes nothing"
     assert [line async for line in export_lines(other_memory)] == exported
@@ -238,7 +244,8 @@ async def test_a_callers_mistake_gets_a_sentence(other_memory: Memory, wrong: An
     assert await other_memory.sessions(owner=EVERYONE) == []
 
 
-async def test_the_context_fills_its_budget_with_whole_exchanges(memory: Memory) -> None:
+async def test_the_context_fills_the_models_window_with_whole_exchanges(memory: Memory) -> None:
+    memory = with_settings(memory, compaction=CompactionSettings(interval=0))
     for n in range(150):
         await memory.append(KATE, "user", f"q{n}")
         await memory.append(KATE, "assistant", f"a{n}")
@@ -246,7 +253,11 @@ async def test_the_context_fills_its_budget_with_whole_exchanges(memory: Memory)
     session = await memory.session((await memory.open_session(KATE)).id, owner=KATE.owner)
     context = await memory.context(session)
     assert (len(context.messages), context.left_out) == (301, 0)
-    small = with_settings(memory, context=ContextSettings(context_limit_tokens=500))
+    small = with_settings(
+        memory,
+        context=ContextSettings(context_limit_tokens=500, window_tokens=500),
+        compaction=CompactionSettings(block_budget_tokens=200),
+    )
     context = await small.context(session)
     assert 400 < context.tokens <= 500
     assert context.messages[0].role == "user"
@@ -270,7 +281,7 @@ async def test_one_owner_can_be_exported_alone(memory: Memory) -> None:
         ([], "this is empty, and no export"),
         ([None], "breaks off after line 1"),
         (['{"format":{"name":"something"}}'], "line 1: this is not an export of Afterglow"),
-        (['{"format":{"name":"afterglow-export","version":9}}'], "newer than 1; upgrade"),
+        (['{"format":{"name":"afterglow-export","version":9}}'], "newer than 2; upgrade"),
         ([None, '{"turn":{"session":"x"}}'], "line 2: "),
         ([None, '{"dream":{}}'], "line 2: 'dream' is not known"),
         ([None, '{"owner":{"id":"a","created_at":"yesterday"}}'], "line 2: "),

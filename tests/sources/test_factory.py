@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 from afterglow.errors import MissingPackage, SourceError
 from afterglow.model.scripted import ScriptedModel
-from afterglow.settings import SourceSettings
+from afterglow.settings import SourceSettings, load
 from afterglow.sources.agent import Agent
 from afterglow.sources.calendar import Calendar
 from afterglow.sources.command import Command
@@ -109,3 +110,16 @@ def test_a_password_does_not_show() -> None:
     assert "s3cret" not in repr(source) + repr(vars(source))
     with pytest.raises(SourceError, match="TOKEN"):
         make_now("one", settings, environ={})
+
+
+@pytest.mark.spec("SRC-6")
+@pytest.mark.parametrize("number", range(7))
+def test_the_settings_in_the_documentation_load(number: int, tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "sources.md").read_text()
+    examples = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    assert len(examples) == 7
+    path = tmp_path / "afterglow.toml"
+    path.write_text(examples[number])
+    loaded = load(path, environ={}).settings
+    for name, settings in loaded.sources.items():
+        assert make_now(name, settings, environ={settings.password_env or "": "x"})

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import imaplib
 import os
 import socket
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -85,6 +87,26 @@ async def test_imap_mail_of_the_window_is_told_urgent_first_and_left_unseen(inbo
 
 
 @pytest.mark.spec("SRC-3")
+async def test_imap_is_asked_for_nothing_that_could_change_anything(
+    inbox: tuple[int, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[bytes] = []
+    send = imaplib.IMAP4.send
+
+    def seen(self: imaplib.IMAP4, data: bytes) -> None:
+        sent.append(data)
+        send(self, data)
+
+    monkeypatch.setattr(imaplib.IMAP4, "send", seen)
+    await Mail(f"imap://127.0.0.1:{inbox[0]}/{inbox[1].replace(' ', '%20')}", access=DEMO).report(
+        MORNING, "", tokens_max=9
+    )
+    verbs = [line.split()[1] + (b" " + line.split()[2] if line.split()[1] == b"UID" else b"") for line in sent]
+    assert verbs == [b"CAPABILITY", b"LOGIN", b"EXAMINE", b"UID SEARCH", b"UID FETCH", b"LOGOUT"]
+    assert b"BODY.PEEK[HEADER.FIELDS" in sent[4] and b"BODY[" not in sent[4]
+
+
+@pytest.mark.spec("SRC-3")
 async def test_imap_over_tls_checks_the_certificate_of_the_name(
     inbox: tuple[int, str], authority: trustme.CA, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,10 +137,22 @@ async def test_a_private_mail_server_is_not_reached_unless_allowed() -> None:
         await Mail("imaps://ana@192.168.1.1/").report(MORNING, "", tokens_max=300)
 
 
+def trickle(listener: socket.socket) -> None:
+    """Say a little all the time, so that no time-out of the connection ever passes."""
+    with contextlib.suppress(OSError):
+        connected, _ = listener.accept()
+        with connected:
+            while True:
+                connected.sendall(b"*")
+                time.sleep(0.01)
+
+
 @pytest.mark.spec("SRC-4")
-async def test_a_mail_server_that_hangs_is_left_and_its_thread_ends() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        source = Mail(f"imap://127.0.0.1:{silent.getsockname()[1]}/", access=DEMO)
+@pytest.mark.parametrize("how", [lambda listener: None, trickle], ids=["silent", "trickling"])
+async def test_a_mail_server_that_hangs_is_left_and_its_thread_ends(how: Callable[[socket.socket], None]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=how, args=(listener,), daemon=True).start()
+        source = Mail(f"imap://127.0.0.1:{listener.getsockname()[1]}/", access=DEMO)
         (answer,) = await ask_about(MORNING, wanted(source, deadline_seconds=0.2))
         assert answer.error == "it did not answer within 0.2 seconds"
         while any(thread.name == "afterglow-source" for thread in threading.enumerate()):  # noqa: ASYNC110 - none tells

@@ -31,7 +31,7 @@ def is_bearable(rule: Mapping[str, str], years: float) -> bool:
     frequency, interval = rule.get("FREQ", ""), rule.get("INTERVAL", "1")
     if frequency not in _DAYS or not interval.isdecimal() or not 0 < int(interval) < 100_000:
         return False
-    if False:
+    if _may_never_come_true(rule, frequency, int(interval)):
         return False
     spaced = int(interval) if _DAYS[frequency] < 1 or frequency == "DAILY" else 1
     times = prod(

@@ -12,13 +12,11 @@ CHARS_MAX = 400_000
 def one_line(text: str, tokens_max: int) -> str:
     """The text as one line of at most so many tokens; `…` stands where it was cut.
 
-    Secrets are looked for before the lines are joined, because a key may span several, and after, because one may have
-    been broken in two.
+    Secrets are looked for when the lines are joined, because one may have been broken over two, and before the cut.
     """
     visible = strip_invisible(text[:CHARS_MAX].encode("utf-8", "replace").decode())[0]
-    folded = " ".join(redact(visible).text.split())
-    whole = " ".join(redact(folded).text.split())
-    return cut(whole, tokens_max)
+    folded = redact(" ".join(visible.split())).text
+    return cut(" ".join(folded.split()), tokens_max)
 
 
 def cut(text: str, tokens_max: int) -> str:
