@@ -82,11 +82,11 @@ def test_two_compactions_in_a_row_without_a_new_turn_never_happen() -> None:
 def test_the_rule_that_the_log_asks_speaks_after_an_answer_only() -> None:
     due = session(turns(*PAIR * 5))
     answer = Draft(role="assistant", text="yes", trust="agent", origin="agent")
-    (asked,) = due_after(answer, LIMITS, NOON)(due)
+    (asked,) = due_after(answer, due, LIMITS, NOON)
     assert (asked.kind, asked.reason, asked.at) == ("context", "interval", NOON)
-    assert due_after(replace(answer, role="user"), LIMITS, NOON)(due) == []
+    assert due_after(replace(answer, role="user"), due, LIMITS, NOON) == []
     calling: dict[str, Any] = call("1")
-    assert due_after(replace(answer, parts=calling["parts"]), LIMITS, NOON)(due) == []
+    assert due_after(replace(answer, parts=calling["parts"]), due, LIMITS, NOON) == []
 
 
 @pytest.mark.spec("CTX-2")

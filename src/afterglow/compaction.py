@@ -14,9 +14,9 @@ Only `decide` says whether to compact. Whoever executes is told the reason and d
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Literal, get_args
 
 from afterglow.turns import Draft, Session, Span, Turn, begins_exchange, tool_calls, tool_results
@@ -46,6 +46,14 @@ class Limits:
     window_tokens: int = 32_000
     fanout: int = 6
     block_budget_tokens: int = 2_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Frame:
+    """All that showing a context depends on beside the session: the limits, and the owner's zone."""
+
+    limits: Limits
+    zone: tzinfo
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,17 +109,12 @@ def decide(session: Session, limits: Limits, *, complete: bool) -> Reason | None
     return "interval" if complete and due and tail_turns > limits.keep_recent else None
 
 
-def due_after(draft: Draft, limits: Limits, now: datetime) -> Callable[[Session], list[Due]]:
-    """The rule that the log asks with each turn: the work that is due once the session has it."""
+def due_after(draft: Draft, session: Session, limits: Limits, now: datetime) -> list[Due]:
+    """The work that a turn makes due, given the session as it is with that turn."""
     if draft.role != "assistant":
-        return lambda session: []
-    complete = not tool_calls(draft.parts)
-
-    def due(session: Session) -> list[Due]:
-        reason = decide(session, limits, complete=complete)
-        return [] if reason is None else [Due(kind="context", at=now, reason=reason)]
-
-    return due
+        return []
+    reason = decide(session, limits, complete=not tool_calls(draft.parts))
+    return [] if reason is None else [Due(kind="context", at=now, reason=reason)]
 
 
 def is_met(session: Session, reason: Reason, limits: Limits) -> bool:

@@ -11,16 +11,15 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from functools import partial
-from zoneinfo import ZoneInfo
 
 from afterglow.clock import Clock
 from afterglow.compaction import (
     REASONS,
     SMALL_TOKENS,
     Block,
-    Limits,
+    Frame,
     Reason,
     block_tokens_max,
     choose_merge,
@@ -55,10 +54,9 @@ _log = logging.getLogger(__name__)
 class Means:
     """What the contexts of one agent's sessions are made with."""
 
-    limits: Limits
+    frame: Frame
     model: Model
     sources: Sequence[Wanted]
-    zone: ZoneInfo
     deadline_seconds: float
     gap_seconds: float
 
@@ -105,12 +103,13 @@ class _Step:
         self._shown = shown
         self._session = shown.session
         self._means = means
+        self._frame = means.frame
         self._fence = shown.fence or new_fence(store.clock)
 
     async def next(self, reason: str) -> tuple[Change, Due | None] | None:
         if reason in REASONS and (found := await self._fold(reason)):
             return found
-        if merging := choose_merge(self._shown.blocks, self._means.limits.fanout):
+        if merging := choose_merge(self._shown.blocks, self._frame.limits.fanout):
             return await self._merge(merging)
         extracted = choose_redo(self._shown.blocks) if reason == "redo" else None
         if extracted is not None and self._means.model.name != "offline":
@@ -119,10 +118,10 @@ class _Step:
 
     async def _fold(self, reason: Reason) -> tuple[Change, Due | None] | None:
         session = self._session
-        if is_met(session, reason, self._means.limits):
+        if is_met(session, reason, self._frame.limits):
             return None
         tail = await self._turns(session.folded.to_seq + 1, session.turns)
-        span = choose_span(tail, session, reason, self._means.limits)
+        span = choose_span(tail, session, reason, self._frame.limits)
         if span is None:
             return None
         turns = [turn for turn in tail if turn.seq <= span.last_seq]
@@ -164,7 +163,7 @@ class _Step:
         return blocks
 
     async def _fold_part(self, turns: Sequence[Turn], reason: str) -> list[Block]:
-        material = material_of(turns, self._means.zone)
+        material = material_of(turns, self._frame.zone)
         try:
             written = await self._written(material, "fold", 0)
         except ModelTooLong:
@@ -191,7 +190,7 @@ class _Step:
         return await fold(self._means.model, material, order)
 
     def _tokens_max(self, material: Material, level: int) -> int:
-        return tokens_max_for(material, block_tokens_max(self._shown.blocks, level, self._means.limits))
+        return tokens_max_for(material, block_tokens_max(self._shown.blocks, level, self._frame.limits))
 
     async def _ask(self, turns: Sequence[Turn], now: datetime) -> list[Report]:
         """What the sources say about the time of these turns, and what they said before where they fail now."""
@@ -203,7 +202,7 @@ class _Step:
             watermarks={source: report.end_at for source, report in known.items()},
             now=now,
             gap_seconds=self._means.gap_seconds,
-            zone=self._means.zone,
+            zone=self._frame.zone,
         )
         reports: list[Report] = []
         for answer in answers:
@@ -255,7 +254,7 @@ class _Step:
         now = self._store.clock.now()
         if unfinished:
             return Due(kind="context", at=now, reason="backlog")
-        if choose_merge(shown, self._means.limits.fanout):
+        if choose_merge(shown, self._frame.limits.fanout):
             return Due(kind="context", at=now, reason="merge")
         if any(block.extract for block in new):
             return Due(kind="context", at=now + timedelta(seconds=_REDO_SECONDS), reason="redo")
@@ -267,7 +266,7 @@ def new_fence(clock: Clock) -> str:
     return f"~~~ {clock.bits(64):016x} ~~~"
 
 
-def material_of(turns: Sequence[Turn], zone: ZoneInfo) -> Material:
+def material_of(turns: Sequence[Turn], zone: tzinfo) -> Material:
     """Turns as a summariser gets them."""
     return Material(
         text=transcript(turns, zone),
@@ -282,10 +281,10 @@ def tokens_max_for(material: Material, block_tokens_max: int) -> int:
     return max(20, min(block_tokens_max, material.replaced_tokens * 9 // 10))
 
 
-def extracted(session: Session, turns: Sequence[Turn], means: Means, blocks: Sequence[Block]) -> Block:
+def extracted(session: Session, turns: Sequence[Turn], frame: Frame, blocks: Sequence[Block]) -> Block:
     """A block made on the spot, without a model, because the context would not fit otherwise."""
-    material = material_of(turns, means.zone)
-    tokens_max = tokens_max_for(material, block_tokens_max(blocks, 0, means.limits))
+    material = material_of(turns, frame.zone)
+    tokens_max = tokens_max_for(material, block_tokens_max(blocks, 0, frame.limits))
     return _block(session.id, 0, turns[0], turns[-1], material, extract(material, tokens_max), "window")
 
 

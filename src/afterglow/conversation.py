@@ -8,14 +8,15 @@ the spot, without a model, by choosing sentences; that is counted in the session
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import isawaitable
 
-from afterglow.compaction import choose_span, due_after, parts_of
+from afterglow.compaction import Frame, Limits, choose_span, due_after, parts_of
 from afterglow.context import Context, render
-from afterglow.contexts import Means, MeansOf, extracted, new_fence
+from afterglow.contexts import extracted, new_fence
 from afterglow.errors import BadInput, ClaimLost
 from afterglow.guard import default_trust
 from afterglow.store.blocks import Change, Shown
@@ -23,6 +24,8 @@ from afterglow.store.contract import Store
 from afterglow.store.log import Entry
 from afterglow.turns import Binding, Draft, Part, Role, Session, Turn, tool_calls
 from afterglow.work import Due
+
+_log = logging.getLogger(__name__)
 
 _ROOM_PART_TOKENS = 8_000
 """Turns that are folded on the spot are folded in runs of so many tokens."""
@@ -37,6 +40,16 @@ class Reply:
     parts: Sequence[Part] = ()
     model: str | None = None
     usage: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Address:
+    """Where a turn goes: a session by its id, or the open one of a binding, or its one of a name."""
+
+    binding: Binding
+    owner: str
+    place: Binding | str
+    named: str | None = None
 
 
 Answer = str | Reply | Sequence[Reply]
@@ -64,32 +77,56 @@ class Exchanged:
 class Conversation:
     """Talks: writes down what is said, shows whoever answers what came before."""
 
-    def __init__(self, store: Store, means_of: MeansOf, prepare: Callable[[Draft, str], Awaitable[Entry]]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        frame_of: Callable[[str], Frame],
+        prepare: Callable[[Draft, str], Awaitable[Entry]],
+    ) -> None:
         self._store = store
-        self._means_of = means_of
+        self._frame_of = frame_of
         self._prepare = prepare
+        self._reported: set[str] = set()
 
-    async def exchange(
-        self, to: Binding | Session, message: Draft, respond: Respond, *, named: str | None = None
-    ) -> Exchanged:
+    async def exchange(self, to: Address, message: Draft, respond: Respond) -> Exchanged:
         """One message through the log, the context, whoever answers, and the log again."""
-        binding = to.binding if isinstance(to, Session) else to
-        owner, address = (to.owner, to.id) if isinstance(to, Session) else (binding.owner, binding)
-        means = self._means_of(binding.agent)
-        entry = await self._prepare(message, binding.agent)
-        turn, shown = await self._store.begin_exchange(owner, address, entry, named=named)
+        frame = self._frame_of(to.binding.agent)
+        entry = await self._prepare(message, to.binding.agent)
+        turn, shown = await self._store.begin_exchange(to.owner, to.place, entry, named=to.named)
         if answered := await self._answered(turn, message.key, shown):
             return answered
-        context = await self._context(shown, means)
+        context = await self._fitting(shown, frame)
         replies = _replies(await _called(respond, context))
-        due: list[Due] = []
+        there = replace(to, owner=turn.owner, place=turn.session, named=None)
         written = [
-            await self._write(turn, reply, binding, means, f"{message.key}:{number}" if message.key else None, due)
-            for number, reply in enumerate(replies, 1)
+            await self.write(there, self._draft(reply, message, number)) for number, reply in enumerate(replies, 1)
         ]
-        return Exchanged(message=turn, replies=tuple(written), context=context, due=bool(due))
+        return Exchanged(
+            message=turn,
+            replies=tuple(reply for reply, _ in written),
+            context=context,
+            due=any(due for _, due in written),
+        )
 
-    async def context(self, shown: Shown, means: Means) -> Context:
+    async def write(self, to: Address, draft: Draft, also: Sequence[Due] = ()) -> tuple[Turn, bool]:
+        """Write a turn down, and say whether the context is to be folded now."""
+        limits = self._frame_of(to.binding.agent).limits
+        entry = await self._prepare(draft, to.binding.agent)
+        now = self._store.clock.now()
+        seen: list[Session] = []
+
+        def asked(session: Session) -> list[Due]:
+            seen[:] = [session]
+            return [*also, *due_after(draft, session, limits, now)]
+
+        # Only an answer is followed by a decision; for the others the session need not be looked at.
+        due = asked if draft.role == "assistant" else also
+        turn = await self._store.append(to.owner, to.place, entry, due, to.named)
+        for session in seen:
+            self._report(session, limits)
+        return turn, any(due_after(draft, session, limits, now) for session in seen)
+
+    def context(self, shown: Shown, frame: Frame) -> Context:
         """What the model sees of this, as it is."""
         return render(
             shown.session.id,
@@ -98,28 +135,27 @@ class Conversation:
             blocks=shown.blocks,
             reports=shown.reports,
             tail=shown.tail,
-            limit_tokens=means.limits.context_limit_tokens,
-            window_tokens=means.limits.window_tokens,
-            zone=means.zone,
+            limit_tokens=frame.limits.context_limit_tokens,
+            window_tokens=frame.limits.window_tokens,
+            zone=frame.zone,
         )
 
-    async def _context(self, shown: Shown, means: Means) -> Context:
+    async def _fitting(self, shown: Shown, frame: Frame) -> Context:
         """What the model sees, made to fit its window if it would not."""
-        context = await self.context(shown, means)
-        if context.left_out and await self._make_room(shown, means):
+        context = self.context(shown, frame)
+        if context.left_out and await self._make_room(shown, frame):
             shown = await self._store.context_rows(shown.session.owner, shown.session.id, at=shown.at)
-            context = await self.context(shown, means)
+            context = self.context(shown, frame)
         return context
 
-    async def _make_room(self, shown: Shown, means: Means) -> bool:
+    async def _make_room(self, shown: Shown, frame: Frame) -> bool:
         session = shown.session
-        span = choose_span(shown.tail, session, "threshold", means.limits)
+        span = choose_span(shown.tail, session, "threshold", frame.limits)
         if span is None or span.first_seq != session.folded.to_seq + 1:
             return False  # the turns to begin with were too many to be read here; the work behind the reply folds them
         turns = [turn for turn in shown.tail if turn.seq <= span.last_seq]
-        blocks = await asyncio.to_thread(
-            lambda: [extracted(session, part, means, shown.blocks) for part in parts_of(turns, _ROOM_PART_TOKENS)]
-        )
+        parts = parts_of(turns, _ROOM_PART_TOKENS)
+        blocks = await asyncio.to_thread(lambda: [extracted(session, part, frame, shown.blocks) for part in parts])
         change = Change(
             version=session.folded.version,
             blocks=tuple(blocks),
@@ -142,11 +178,8 @@ class Conversation:
         complete = replies and replies[-1].role == "assistant" and not tool_calls(replies[-1].parts)
         return Exchanged(message=turn, replies=replies, context=None) if complete else None
 
-    async def _write(
-        self, message: Turn, reply: Reply, binding: Binding, means: Means, key: str | None, due: list[Due]
-    ) -> Turn:
-        """Write a reply down, and note in `due` the work that became due with it."""
-        draft = Draft(
+    def _draft(self, reply: Reply, message: Draft, number: int) -> Draft:
+        return Draft(
             role=reply.role,
             text=reply.text,
             trust=default_trust(reply.role),
@@ -156,16 +189,20 @@ class Conversation:
             channel=message.channel,
             model=reply.model,
             usage=reply.usage,
-            key=key,
+            key=f"{message.key}:{number}" if message.key else None,
         )
-        entry = await self._prepare(draft, binding.agent)
-        rule = due_after(draft, means.limits, self._store.clock.now())
 
-        def asked(session: Session) -> list[Due]:
-            due[:] = rule(session)
-            return due
-
-        return await self._store.append(message.owner, message.session, entry, asked)
+    def _report(self, session: Session, limits: Limits) -> None:
+        """Say once that folding cannot help: what is given to the model beside the session is over the limit alone."""
+        if session.overhead_tokens >= limits.context_limit_tokens and session.id not in self._reported:
+            self._reported.add(session.id)
+            _log.warning(
+                "session %s: the model reports %d tokens beside the conversation, the system prompt and tools alone are "
+                "over context_limit_tokens (%d); shorten them, or raise the limit",
+                session.id,
+                session.overhead_tokens,
+                limits.context_limit_tokens,
+            )
 
 
 async def _called(respond: Respond, context: Context) -> Answer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from zoneinfo import ZoneInfo
 
-from afterglow.compaction import Limits
+from afterglow.compaction import Frame, Limits
 from afterglow.contexts import Means
 from afterglow.model import Model
 from afterglow.model.choice import choose
@@ -44,10 +44,9 @@ class SettingsMeans:
         if chosen not in self._means:
             model = self._model_of(chosen)
             self._means[chosen] = Means(
-                limits=limits_of(self._settings, chosen),
+                frame=frame_of(self._settings, agent),
                 model=model,
                 sources=[self._wanted(each, model) for each in chosen.context_sources],
-                zone=self._zone,
                 deadline_seconds=chosen.deadline_seconds,
                 gap_seconds=chosen.gap_seconds,
             )
@@ -81,14 +80,15 @@ class SettingsMeans:
         )
 
 
-def limits_of(settings: Settings, chosen: CompactionSettings) -> Limits:
-    """The limits of compaction that the settings name."""
-    limit = settings.context.context_limit_tokens
-    return Limits(
+def frame_of(settings: Settings, agent: str) -> Frame:
+    """What the settings say of how this agent's contexts are shown. It needs no model and no source."""
+    chosen = settings.compaction_of(agent)
+    limits = Limits(
         interval=chosen.interval,
         keep_recent=chosen.keep_recent,
-        context_limit_tokens=limit,
+        context_limit_tokens=settings.context.context_limit_tokens,
         window_tokens=settings.context.whole_window_tokens,
         fanout=chosen.fanout,
         block_budget_tokens=chosen.block_budget_tokens,
     )
+    return Frame(limits=limits, zone=ZoneInfo(settings.zone))

@@ -13,14 +13,13 @@ from typing import Any
 
 from afterglow import guard, settings, tokens
 from afterglow.clock import Clock, SystemClock
-from afterglow.compaction import Block, due_after
-from afterglow.compaction import Limits as CompactionLimits
+from afterglow.compaction import Block, Frame
 from afterglow.context import Context
 from afterglow.contexts import Contexts
-from afterglow.conversation import Conversation, Exchanged, Respond
+from afterglow.conversation import Address, Conversation, Exchanged, Respond
 from afterglow.errors import AfterglowError, BadInput
 from afterglow.excerpts import excerpt, json_bytes, shorter_parts
-from afterglow.means import SettingsMeans, limits_of
+from afterglow.means import SettingsMeans, frame_of
 from afterglow.model import Model
 from afterglow.search import hits, words
 from afterglow.search.hits import Found
@@ -119,7 +118,8 @@ class Memory:
             settings, store, os.environ if environ is None else environ, model=model, sources=sources
         )
         self.contexts = Contexts(store, self.means_of)
-        self._conversation = Conversation(store, self.means_of, self._prepared)
+        self._frames: dict[str, Frame] = {}
+        self._conversation = Conversation(store, self.frame_of, self._prepared)
         self._folding: dict[str, asyncio.Task[None]] = {}
         self._unfolded: set[str] = set()
         self._worker = Worker(store, {"context": self.contexts.act}, holder=holder_name(), limits=work_limits(settings))
@@ -162,17 +162,8 @@ class Memory:
             usage=usage,
             key=key,
         )
-        entry = await self._prepared(draft, binding.agent)
-        rule = due_after(draft, self.limits_of(binding.agent), self.store.clock.now())
-        found: list[Due] = []
-
-        def asked(session: Session) -> list[Due]:
-            found[:] = rule(session)
-            return [*due, *found]
-
-        owner, address = (to.owner, to.id) if isinstance(to, Session) else (binding.owner, binding)
-        turn = await self.store.append(owner, address, entry, asked, None if isinstance(to, Session) else session)
-        if found:
+        turn, is_due = await self._conversation.write(_address(to, session), draft, due)
+        if is_due:
             self._fold_behind(turn, binding.agent)
         return turn
 
@@ -206,7 +197,7 @@ class Memory:
             channel=binding.channel,
             key=key,
         )
-        done = await self._conversation.exchange(to, draft, respond, named=session)
+        done = await self._conversation.exchange(_address(to, session), draft, respond)
         if done.due:
             self._fold_behind(done.message, binding.agent)
         return done
@@ -224,9 +215,11 @@ class Memory:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
 
-    def limits_of(self, agent: str) -> CompactionLimits:
-        """The limits of compaction for this agent's sessions."""
-        return limits_of(self.settings, self.settings.compaction_of(agent))
+    def frame_of(self, agent: str) -> Frame:
+        """The limits and the zone in which this agent's contexts are shown."""
+        if agent not in self._frames:
+            self._frames[agent] = frame_of(self.settings, agent)
+        return self._frames[agent]
 
     def _fold_behind(self, turn: Turn, agent: str) -> None:
         """Do what is due for the context of this session behind whatever comes next, one thing at a time."""
@@ -297,7 +290,7 @@ class Memory:
         """What the model is to see of this session now, or what it saw when turn `at` was the newest."""
         _check_session(session)
         shown = await self.store.context_rows(session.owner, session.id, at=at)
-        return await self._conversation.context(shown, self.means_of(session.binding.agent))
+        return self._conversation.context(shown, self.frame_of(session.binding.agent))
 
     async def compact(self, session: Session) -> Session:
         """Fold what can be folded of the session now, and wait for it."""
@@ -383,6 +376,12 @@ def _binding(to: Any) -> Binding:
     if not isinstance(to, Binding | Session):
         raise BadInput(f"a turn goes to a Binding or a Session; this is a {type(to).__name__}")
     return to.binding if isinstance(to, Session) else to
+
+
+def _address(to: Binding | Session, named: str | None) -> Address:
+    if isinstance(to, Session):
+        return Address(binding=to.binding, owner=to.owner, place=to.id)
+    return Address(binding=to, owner=to.owner, place=to, named=named)
 
 
 def _check_session(session: Any) -> None:

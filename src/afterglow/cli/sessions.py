@@ -1,4 +1,4 @@
-"""`sessions` and `context`: what was said, and what the model sees of it."""
+"""`sessions`: what was said."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PAGE = 200
 _SHOWN_CHARS = 2000
 _PART_CHARS = 300
 _OWNERS_LISTED = 20
-_ROLES = {"user": "bold cyan", "assistant": "bold green", "tool": "bold magenta", "system": "bold yellow"}
+ROLES = {"user": "bold cyan", "assistant": "bold green", "tool": "bold magenta", "system": "bold yellow"}
 
 
 def add_to(app: typer.Typer) -> None:
@@ -30,7 +30,6 @@ def add_to(app: typer.Typer) -> None:
     command(inner, "list", list_sessions)
     command(inner, "show", show)
     command(inner, "close", close)
-    command(app, "context", context, panel=PANEL)
 
 
 def list_sessions(call: Call, owner: OwnerOption = None, limit: LimitOption = 20) -> None:
@@ -49,7 +48,7 @@ def list_sessions(call: Call, owner: OwnerOption = None, limit: LimitOption = 20
         call.screen.note(f"These are the newest {limit:,}; --limit shows more.")
 
 
-_Full = Annotated[bool, typer.Option("--full", metavar="", help="Do not shorten long texts.")]
+FullOption = Annotated[bool, typer.Option("--full", metavar="", help="Do not shorten long texts.")]
 
 
 def show(
@@ -59,20 +58,20 @@ def show(
     turn: Annotated[int | None, typer.Option(metavar="N", min=1, help="This turn alone, whole.")] = None,
     first: Annotated[int | None, typer.Option(metavar="N", min=1, help="The first turn to show.")] = None,
     last: Annotated[int | None, typer.Option(metavar="N", min=1, help="The last turn to show.")] = None,
-    full: _Full = False,
+    full: FullOption = False,
 ) -> None:
     """Show the turns of a session: the newest 50, a run of them, or one of them whole."""
     if turn is not None:
         if first is not None or last is not None:
             raise typer.BadParameter("--turn shows one turn; leave out --first and --last")
-        return _show_whole(call, session, owner, turn)
+        return show_whole(call, session, owner, turn)
 
     async def read(memory: Memory) -> tuple[Session, list[Turn]]:
         found = await find(memory, session, owner)
-        return found, await _turns(memory, found, *_range(found, first, last))
+        return found, await turns_of(memory, found, *_range(found, first, last))
 
     found, turns = call.run(read)
-    call.screen.answer({"session": found, "items": turns}, _heading(found), *_shown(call, turns, full))
+    call.screen.answer({"session": found, "items": turns}, heading(found), *shown_turns(call, turns, full))
     if turns and len(turns) < found.turns:
         call.screen.note(
             f"Turns {turns[0].seq:,} to {turns[-1].seq:,} of {found.turns:,}; --first and --last show others."
@@ -90,28 +89,6 @@ def close(call: Call, session: SessionArgument, owner: OwnerOption = None) -> No
     closed = call.run(act)
     assert closed.closed_at is not None
     call.screen.answer({"session": closed}, f"{closed.id} is closed since {call.screen.time(closed.closed_at)}.")
-
-
-def context(call: Call, session: SessionArgument, owner: OwnerOption = None, full: _Full = False) -> None:
-    """Show what the model sees of a session now, with the tokens of each message."""
-    from afterglow.cli.screen import Styled, count, indented
-
-    async def read(memory: Memory) -> Any:
-        return await memory.context(await find(memory, session, owner))
-
-    found = call.run(read)
-    limit = call.loaded.settings.context.context_limit_tokens
-    shown: list[Any] = [f"{found.tokens:,} of {limit:,} tokens in {count(len(found.messages), 'message')}"]
-    for each in found.messages:
-        line = Styled().add(f"{each.seq:>4}  ", "dim").add(each.role, _ROLES[each.role])
-        shown.append(line.add(f"  {count(each.tokens, 'token')}", "dim").text)
-        shown.append(indented(_body(each.text, each.parts, full), 6))
-    call.screen.answer(found, *shown)
-    if found.left_out:
-        left_out = count(found.left_out, "older turn")
-        call.screen.note(f"{left_out} did not fit; `afterglow sessions show {session} --first 1` shows them.")
-    if found.invisible:
-        call.screen.note(f"{count(found.invisible, 'invisible character')} were stripped.")
 
 
 async def scope(memory: Memory, owner: str | None) -> Any:
@@ -148,7 +125,8 @@ def _range(session: Session, first: int | None, last: int | None) -> tuple[int, 
     return span.first_seq, span.last_seq
 
 
-async def _turns(memory: Memory, session: Session, first: int, last: int) -> list[Turn]:
+async def turns_of(memory: Memory, session: Session, first: int, last: int) -> list[Turn]:
+    """All turns of a run, however long it is."""
     found: list[Turn] = []
     while page := await memory.turns(session, first_seq=first, last_seq=last, limit=_PAGE):
         found += page
@@ -156,7 +134,8 @@ async def _turns(memory: Memory, session: Session, first: int, last: int) -> lis
     return found
 
 
-def _show_whole(call: Call, session: str, owner: str | None, seq: int) -> None:
+def show_whole(call: Call, session: str, owner: str | None, seq: int) -> None:
+    """One turn, with nothing cut."""
     from afterglow.cli.screen import visible, write
 
     async def read(memory: Memory) -> Turn:
@@ -173,28 +152,30 @@ def _show_whole(call: Call, session: str, owner: str | None, seq: int) -> None:
     return None
 
 
-def _heading(session: Session) -> Text:
+def heading(session: Session) -> Text:
+    """A session in one line."""
     from afterglow.cli.screen import Styled, count
 
     line = Styled().add(session.id, "bold").add(f"  {session.owner}  {session.state}, {count(session.turns, 'turn')}, ")
     return line.add(f"{count(session.exchanges, 'exchange')}, {count(session.tokens, 'token')}").text
 
 
-def _shown(call: Call, turns: list[Turn], full: bool) -> list[Any]:
+def shown_turns(call: Call, turns: list[Turn], full: bool) -> list[Any]:
+    """Turns as people read them."""
     from afterglow.cli.screen import Styled, indented
 
     shown: list[Any] = []
     for turn in turns:
-        line = Styled().add(f"{turn.seq:>4}  ", "dim").add(turn.role, _ROLES[turn.role])
+        line = Styled().add(f"{turn.seq:>4}  ", "dim").add(turn.role, ROLES[turn.role])
         shown.append(line.add(f"  {call.screen.time(turn.at)}" + (f"  {turn.model}" if turn.model else ""), "dim").text)
-        shown.append(indented(_body(turn.text, turn.parts, full), 6))
+        shown.append(indented(body(turn.text, turn.parts, full), 6))
         if turn.cut:
             whole = f"[{turn.bytes:,} bytes in all; --turn {turn.seq} shows them]"
             shown.append(indented(Styled().add(whole, "dim").text, 6))
     return shown
 
 
-def _body(text: str, parts: Any, full: bool) -> Text:
+def body(text: str, parts: Any, full: bool) -> Text:
     """A text and its parts as people read them; shortened, since a model is shown more than fits on a screen."""
     from afterglow.cli.screen import Styled
     from afterglow.excerpts import excerpt
