@@ -43,10 +43,11 @@ from benchmarks.compaction_models import (
 from benchmarks.compaction_peers import PEERS
 from benchmarks.pictures import PARTS, context_over_time
 
-EXCHANGES, QUICK_EXCHANGES = 500, 60
+EXCHANGES, QUICK_EXCHANGES, LONG_EXCHANGES = 500, 60, 5000
 ROUNDS = 3
 EDGE = 50
 CACHED_PRICE = 0.1
+WAIT_FIGURES = ("ms", "stalls", "summaries")
 PACES = {
     "tokens": Pace(),
     "wait": Pace(summary_seconds=0.3, reply_seconds=0.06, think_seconds=0.1),
@@ -194,7 +195,17 @@ def run(names: Sequence[str], exchanges: int, rounds: int) -> dict[str, Any]:
     in_rounds = [{name: in_a_process(name, "tokens", exchanges) for name in names} for _ in range(rounds)]
     waits = {name: in_a_process(name, "wait", exchanges) for name in names}
     results = {name: together([done[name] for done in in_rounds], waits[name]) for name in names}
-    packages = sorted({package for name in names for package in CANDIDATES[name].packages})
+    return figures_of(results, exchanges)
+
+
+def run_long() -> dict[str, Any]:
+    """Afterglow alone, ten times as long."""
+    one = in_a_process(Afterglow.name, "tokens", LONG_EXCHANGES)
+    return figures_of({Afterglow.name: {**one, "wait": {way: one[way] for way in WAIT_FIGURES}}}, LONG_EXCHANGES)
+
+
+def figures_of(results: dict[str, Any], exchanges: int) -> dict[str, Any]:
+    packages = sorted({package for name in results for package in CANDIDATES[name].packages})
     text = exchanges * (USER_TOKENS + REPLY_TOKENS) * TOKEN_CHARS
     return {"environment": environment(*packages), "exchanges": exchanges, "text_bytes": text, "candidates": results}
 
@@ -205,7 +216,7 @@ def together(rounds: Sequence[dict[str, Any]], wait: dict[str, Any]) -> dict[str
     if len(costs) > 1:
         raise RuntimeError(f"The rounds should cost the same, but they cost {sorted(costs)}.")
     times = {way: median(one["ms"][way] for one in rounds) for way in rounds[0]["ms"]}
-    return {**rounds[0], "ms": times, "wait": {way: wait[way] for way in ("ms", "stalls", "summaries")}}
+    return {**rounds[0], "ms": times, "wait": {way: wait[way] for way in WAIT_FIGURES}}
 
 
 def report(figures: dict[str, Any]) -> str:
@@ -242,6 +253,7 @@ def report(figures: dict[str, Any]) -> str:
             one["ms"]["first"],
             one["ms"]["last"],
             f"{one['stored_bytes'] / 1e6:.2f}",
+            f"{one['word_index_bytes'] / 1e6:.2f}",
             one["stored_messages"],
             one["memory_mb"],
         )
@@ -258,6 +270,7 @@ def report(figures: dict[str, Any]) -> str:
         "turn, first 50",
         "last 50",
         "stored MB",
+        "of it word index",
         "user's messages in it",
         "memory MB",
     )
@@ -298,6 +311,7 @@ def without_samples(figures: dict[str, Any]) -> dict[str, Any]:
 def command_line() -> argparse.Namespace:
     parser = arguments(__doc__ or "")
     parser.add_argument("--only", action="append", choices=list(CANDIDATES), help="this candidate; may be given again")
+    parser.add_argument("--long", action="store_true", help=f"Afterglow alone, {LONG_EXCHANGES:,} exchanges")
     parser.add_argument("--child", nargs=4, help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -307,6 +321,11 @@ def main() -> None:
     if given.child:
         name, mode, exchanges, answer = given.child
         child(name, mode, int(exchanges), Path(answer))
+        return
+    if given.long:
+        figures = run_long()
+        print(report(figures))
+        save("compaction_long", without_samples(figures))
         return
     exchanges, rounds = (QUICK_EXCHANGES, 1) if given.quick else (EXCHANGES, ROUNDS)
     figures = run(given.only or list(CANDIDATES), exchanges, rounds)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 FILES = {
-    "run.txt": ["--extra", "postgres", "--group", "build"],
-    "dev.txt": ["--extra", "postgres", "--group", "build", "--group", "dev"],
-    "bench.txt": ["--extra", "postgres", "--group", "bench"],
+    "run.txt": ["--all-extras", "--group", "build"],
+    "dev.txt": ["--all-extras", "--group", "build", "--group", "dev"],
+    "bench.txt": ["--all-extras", "--group", "build", "--group", "bench"],
 }
 UV = [str(Path(sys.executable).parent / "uv"), "pip", "compile", "--quiet", "--upgrade", "--universal"]
 UV += ["--python-version", "3.11", "--generate-hashes", "--no-header", "--no-annotate"]

@@ -10,7 +10,19 @@ from typing import Annotated
 
 import typer
 
-from afterglow.cli import access, health, owners, search, sessions, settings, setup, transfer, work
+from afterglow.cli import (
+    access,
+    contexts,
+    health,
+    owners,
+    search,
+    sessions,
+    settings,
+    setup,
+    sources,
+    transfer,
+    work,
+)
 from afterglow.cli.boundary import Entrance
 from afterglow.cli.call import Call, everywhere
 
@@ -49,7 +61,7 @@ def _begin(
 
 
 app.callback()(_begin)
-for each in (setup, health, sessions, search, transfer, owners, access, work, settings):
+for each in (setup, health, sessions, search, contexts, sources, transfer, owners, access, work, settings):
     each.add_to(app)
 
 

@@ -193,7 +193,10 @@ def expand(
     for child in children:
         lines += ["", *_block(call, child, full)]
     call.screen.answer(
-        {"block": block, "items": children if blocks else turns}, *lines, *([""] if turns else []), *shown_turns(call, turns, full)
+        {"block": block, "items": children if blocks else turns},
+        *lines,
+        *([""] if turns else []),
+        *shown_turns(call, turns, full),
     )
     return None
 

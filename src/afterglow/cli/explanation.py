@@ -62,7 +62,10 @@ class Explanation:
         over = f"; {self.session.overhead_tokens:,} of them are system prompt and tools"
         rows = [
             ("exchanges", f"{since:,} {last}, {every}"),
-            ("tokens", f"{self.tokens:,} of {limits.context_limit_tokens:,}{over if self.session.overhead_tokens else ''}"),
+            (
+                "tokens",
+                f"{self.tokens:,} of {limits.context_limit_tokens:,}{over if self.session.overhead_tokens else ''}",
+            ),
             ("kept", f"the newest {count(limits.keep_recent, 'turn')} (compaction.keep_recent), to the exchange"),
             ("model", self.model),
             ("decision", "nothing is to be folded now" if self.decision is None else f"fold: {_WHY[self.decision]}"),
@@ -113,7 +116,10 @@ async def _has_its_answer(memory: Memory, session: Session) -> bool:
 def _block_rows(block: Block, time: Time) -> list[tuple[str, str]]:
     made_from = f"blocks {', '.join(map(str, block.children))}" if block.children else "turns"
     rows = [
-        ("stands for", f"turns {block.first_seq:,}–{block.last_seq:,}, {time(block.first_at)} to {time(block.last_at)}"),
+        (
+            "stands for",
+            f"turns {block.first_seq:,}–{block.last_seq:,}, {time(block.first_at)} to {time(block.last_at)}",
+        ),
         ("made from", f"{made_from} (level {block.level}), {time(block.created_at)}"),
         ("why", f"{block.reason}: {_WHY[block.reason]}" if block.reason in _WHY else block.reason),
         ("by", f"{block.model}, prompt {block.prompt}" if block.prompt else block.model),

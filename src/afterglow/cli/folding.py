@@ -43,13 +43,13 @@ class Folding:
         merged = [block for block in self.blocks if block.level]
         what: list[str] = []
         if self.folded_turns:
-            what.append(count(self.folded_turns, "turn") + " into " + count(len(self.blocks) - len(merged), "block"))
+            what.append(f"{count(self.folded_turns, 'turn')} into {count(len(self.blocks) - len(merged), 'block')}")
         if merged:
             what.append(f"{count(sum(len(block.children) for block in merged), 'block')} into {len(merged):,} coarser")
         models = ", ".join(dict.fromkeys(block.model for block in self.blocks))
+        done = " and ".join(what or [f"{count(len(self.blocks), 'block')} anew"])
         lines = [
-            f"Folded {' and '.join(what) or count(len(self.blocks), 'block')} anew"[: None if not what else -5]
-            + f": {self.tokens_before:,} → {self.tokens_after:,} tokens in the context.",
+            f"Folded {done}: {self.tokens_before:,} → {self.tokens_after:,} tokens in the context.",
             f"By {models}, {cost_text(self.blocks)}.",
         ]
         if self.answered:
@@ -114,6 +114,6 @@ def why_not(session: Session, tail: Sequence[Turn], limits: Limits) -> str:
     if not older:
         since = f"the {count(len(tail), 'turn')} that are in no block yet are among the newest {keep:,}"
         return f"{since}, which compaction.keep_recent keeps"
-    if older[-1].seq < session.exchange_seq and sum(turn.tokens for turn in older) <= SMALL_TOKENS:
+    if sum(turn.tokens for turn in older) <= SMALL_TOKENS:
         return f"the turns before the newest {keep:,} are so short that no summary would be shorter"
-    return "the turns before the newest belong to an exchange that is not over, and an exchange is not cut"
+    return f"the turns before the newest {keep:,} belong to one exchange with them, and an exchange is not cut"

@@ -38,3 +38,21 @@ def written(data_dir: Path) -> Generator[Path]:
         ours.setLevel(level)
         everything.removeHandler(handler)
         handler.close()
+
+
+@contextmanager
+def aside(data_dir: Path) -> Generator[None]:
+    """Within this, what is logged goes to the file if there is a data folder, and never to the terminal.
+
+    For commands that say themselves what happened.
+    """
+    if data_dir.is_dir():
+        with written(data_dir):
+            yield
+        return
+    nowhere = logging.NullHandler()
+    logging.getLogger().addHandler(nowhere)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(nowhere)

@@ -10,7 +10,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from datetime import datetime, tzinfo
 from typing import Any, TextIO, cast
@@ -194,3 +195,20 @@ def indented(text: Text, columns: int = 4) -> Padding:
 def count(number: int, one: str, many: str | None = None) -> str:
     """`1 turn`, `2,345 turns`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def bar(share: float, columns: int, *, rest: str | None = None) -> str:
+    """A share of 0 to 1 as a bar; what is more than nothing shows, and what is more than all is cut off."""
+    full, empty = ("█", "░") if "utf" in (sys.stdout.encoding or "").lower() else ("#", ".")
+    filled = min(columns, max(round(share * columns), int(share > 0)))
+    return full * filled + (empty if rest is None else rest) * (columns - filled)
+
+
+@contextmanager
+def waiting(what: str) -> Generator[None]:
+    """A sign of life on stderr while something takes long, where that is a terminal."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    with console_on(sys.stderr).status(Text(f"{visible(what)} …")):
+        yield
