@@ -42,6 +42,17 @@ def test_the_readmes_ten_lines_work_as_they_stand(tmp_path: Path) -> None:
     assert (tmp_path / "notes" / "afterglow.db").exists()
 
 
+@pytest.mark.spec("CTX-6")
+def test_the_example_of_a_small_context_runs_and_stays_small(tmp_path: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
+    program = [sys.executable, str(ROOT / "examples" / "small_context.py"), str(tmp_path)]
+    ran = subprocess.run(program, capture_output=True, text=True, timeout=120, env=environment)
+    assert ran.returncode == 0, ran.stderr
+    assert "200 turns" in ran.stdout and "blocks of level 1" in ran.stdout
+    tokens = int(re.findall(r"(\d+) tokens in the context", ran.stdout)[0])
+    assert tokens < 2_500
+
+
 def test_the_readmes_commands_exist() -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     used = set(re.findall(r"make ([a-z]+)", (ROOT / "README.md").read_text()))

@@ -128,7 +128,7 @@ async def test_a_summary_that_stays_too_long_is_shortened_to_its_best_sentences(
 @pytest.mark.spec("CTX-8")
 async def test_a_summary_is_smaller_than_what_it_replaces() -> None:
     text = "user: yes\nassistant: fine, see you there then"
-    small = Material(text=text, said=text, requests=(), replaced_tokens=12)
+    small = Material(text=text, said=text, identifiers={}, requests=(), replaced_tokens=12)
     longer = "They agreed to meet there, as it seems from what was said by both of them."
     written = await fold(model(longer, longer), small, ORDER)
     assert written.extract

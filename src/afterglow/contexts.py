@@ -30,8 +30,10 @@ from afterglow.compaction import (
 )
 from afterglow.context import Report
 from afterglow.errors import ModelTooLong
-from afterglow.fold import Material, Order, Written, extract, fold, requests_in, still_open
+from afterglow.fold import Material, Order, Written, extract, fold, requests_in, still_open, without_names
+from afterglow.identifiers import identifiers
 from afterglow.model import Model
+from afterglow.model.offline import NAME as OFFLINE
 from afterglow.sources.asking import Wanted, ask_all
 from afterglow.store.blocks import Change, Shown
 from afterglow.store.contract import Store
@@ -46,6 +48,8 @@ _BITE_TURNS = 1_000
 _PROMPT_TOKENS = 800
 """What the instructions and the answer take of a summariser's window."""
 _REDO_SECONDS = 3600
+WINDOW = "window"
+"""The reason of a block that was made on the spot, because the context would not have fit the model's window."""
 
 _log = logging.getLogger(__name__)
 
@@ -109,11 +113,10 @@ class _Step:
     async def next(self, reason: str) -> tuple[Change, Due | None] | None:
         if reason in REASONS and (found := await self._fold(reason)):
             return found
+        if (old := self._to_redo(self._shown.blocks)) and self._is_ripe(old) and (found := await self._redo(old)):
+            return found
         if merging := choose_merge(self._shown.blocks, self._frame.limits.fanout):
             return await self._merge(merging)
-        extracted = choose_redo(self._shown.blocks) if reason == "redo" else None
-        if extracted is not None and self._means.model.name != "offline":
-            return await self._redo(extracted)
         return None
 
     async def _fold(self, reason: Reason) -> tuple[Change, Due | None] | None:
@@ -133,19 +136,16 @@ class _Step:
             asking.cancel()
         change = self._change(blocks, reports=reports, turns=session.turns, exchanges=session.exchanges)
         unfinished = len(tail) == _BITE_TURNS and span.last_seq == tail[-1].seq
-        return change, self._more([*self._shown.blocks, *blocks], blocks, unfinished)
+        return change, self._more([*self._shown.blocks, *blocks], unfinished=unfinished)
 
     async def _merge(self, blocks: Sequence[Block]) -> tuple[Change, Due | None]:
-        texts = [block.text for block in blocks]
-        text = "\n\n".join(f"Part {number}:\n{text}" for number, text in enumerate(texts, 1))
-        tokens = sum(block.tokens for block in blocks)
-        material = Material(text=text, said="\n".join(texts), requests=still_open(texts), replaced_tokens=tokens)
+        material = material_of_blocks(blocks)
         level = blocks[0].level + 1
         written = await self._written(material, "merge", level)
         merged = _block(self._session.id, level, blocks[0], blocks[-1], material, written, "merge")
         merged = replace(merged, children=tuple(block.number for block in blocks))
         left = [block for block in self._shown.blocks if block not in blocks]
-        return self._change([merged], replaces=merged.children), self._more([merged, *left], [], unfinished=False)
+        return self._change([merged], replaces=merged.children), self._more([merged, *left])
 
     async def _redo(self, old: Block) -> tuple[Change, Due | None] | None:
         turns = await self._turns(old.first_seq, old.last_seq)
@@ -153,7 +153,7 @@ class _Step:
         if new.extract or rest:
             return None  # no better than what is there
         left = [new if block is old else block for block in self._shown.blocks]
-        return self._change([new], replaces=(old.number,)), self._more(left, [], unfinished=False)
+        return self._change([new], replaces=(old.number,)), self._more(left, redo_seconds=0)
 
     async def _fold_turns(self, turns: Sequence[Turn], reason: str) -> list[Block]:
         room = self._means.model.window_tokens - _PROMPT_TOKENS
@@ -249,15 +249,26 @@ class _Step:
             fence=self._fence,
         )
 
-    def _more(self, shown: Sequence[Block], new: Sequence[Block], unfinished: bool) -> Due | None:
+    def _to_redo(self, blocks: Sequence[Block]) -> Block | None:
+        """A block that this model could write better."""
+        return None if self._means.model.name == OFFLINE else choose_redo(blocks)
+
+    def _is_ripe(self, old: Block) -> bool:
+        """Whether to ask again: the model never was, or it was some time ago."""
+        age = self._store.clock.now() - old.created_at
+        return old.reason == WINDOW or age >= timedelta(seconds=_REDO_SECONDS)
+
+    def _more(
+        self, shown: Sequence[Block], *, unfinished: bool = False, redo_seconds: float = _REDO_SECONDS
+    ) -> Due | None:
         """What remains to be done after this step."""
         now = self._store.clock.now()
         if unfinished:
             return Due(kind="context", at=now, reason="backlog")
         if choose_merge(shown, self._frame.limits.fanout):
             return Due(kind="context", at=now, reason="merge")
-        if any(block.extract for block in new):
-            return Due(kind="context", at=now + timedelta(seconds=_REDO_SECONDS), reason="redo")
+        if self._to_redo(shown):
+            return Due(kind="context", at=now + timedelta(seconds=redo_seconds), reason="redo")
         return None
 
 
@@ -268,11 +279,25 @@ def new_fence(clock: Clock) -> str:
 
 def material_of(turns: Sequence[Turn], zone: tzinfo) -> Material:
     """Turns as a summariser gets them."""
+    said, asked = said_by_anybody(turns), said_by_user(turns)
     return Material(
         text=transcript(turns, zone),
-        said=said_by_anybody(turns),
-        requests=requests_in(said_by_user(turns)),
+        said=said,
+        identifiers=identifiers(said) + identifiers(asked),  # what the user named counts twice
+        requests=requests_in(asked),
         replaced_tokens=sum(turn.tokens for turn in turns),
+    )
+
+
+def material_of_blocks(blocks: Sequence[Block]) -> Material:
+    """Blocks as a summariser gets them. The names behind them are kept in mind, and not shown: they explain nothing."""
+    texts = [without_names(block.text) for block in blocks]
+    return Material(
+        text="\n\n".join(f"Part {number}:\n{text}" for number, text in enumerate(texts, 1)),
+        said="\n".join(texts),
+        identifiers=identifiers("\n".join(block.text for block in blocks)),
+        requests=still_open(texts),
+        replaced_tokens=sum(block.tokens for block in blocks),
     )
 
 
@@ -285,7 +310,7 @@ def extracted(session: Session, turns: Sequence[Turn], frame: Frame, blocks: Seq
     """A block made on the spot, without a model, because the context would not fit otherwise."""
     material = material_of(turns, frame.zone)
     tokens_max = tokens_max_for(material, block_tokens_max(blocks, 0, frame.limits))
-    return _block(session.id, 0, turns[0], turns[-1], material, extract(material, tokens_max), "window")
+    return _block(session.id, 0, turns[0], turns[-1], material, extract(material, tokens_max), WINDOW)
 
 
 def _block(

@@ -11,14 +11,15 @@ asked for; the rest is counted.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from afterglow.checks import is_only_too_long, problem_with
 from afterglow.errors import ModelBadOutput
-from afterglow.identifiers import identifiers, missing
+from afterglow.identifiers import in_words, missing
 from afterglow.model import Completion, Model, PaidAnswer, Request
+from afterglow.model.offline import NAME as OFFLINE
 from afterglow.model.offline import choose_sentences
 from afterglow.prompts import Prompt, load
 from afterglow.tokens import estimate
@@ -37,6 +38,7 @@ _REQUESTS = (
 _REQUEST = re.compile(rf"\b(?:{'|'.join(_REQUESTS)})\b|请|提醒", re.IGNORECASE)
 _SENTENCE = re.compile(r"[^\n]+?(?:[.!?]+(?=\s|$)|[。！？]|$)", re.MULTILINE)
 _CONTENT = re.compile(r"\w{4,}|[^\W\d_a-zA-Z]{1,}")
+_NAMED = re.compile(r"^Named: .+$", re.MULTILINE)
 _OPEN = re.compile(r"^(?:Open|Asked):\s*(.+)$", re.MULTILINE)
 
 
@@ -46,7 +48,8 @@ class Material:
 
     text: str
     said: str
-    """The text without what was put around it to be read: times, speakers."""
+    """The same as lines of which each can stand alone, to choose sentences from."""
+    identifiers: Mapping[str, int]
     requests: tuple[str, ...]
     replaced_tokens: int
 
@@ -85,6 +88,8 @@ class Written:
 
 async def fold(model: Model, material: Material, order: Order) -> Written:
     """The text that can stand for the material in at most `tokens_max` tokens."""
+    if model.name == OFFLINE:
+        return replace(extract(material, order.tokens_max), extract=False)
     prompt = load(order.prompt)
     paid: list[Completion | PaidAnswer] = []
     problem = summary = ""
@@ -109,9 +114,8 @@ async def fold(model: Model, material: Material, order: Order) -> Written:
             break
     if is_only_too_long(problem):
         summary, problem = choose_sentences(summary, order.tokens_max), ""
-    extract = bool(problem)
-    if extract:
-        summary = choose_sentences(material.text, int(order.tokens_max * _SUMMARY_SHARE))
+    if problem:
+        summary = choose_sentences(material.said, int(order.tokens_max * _SUMMARY_SHARE))
     text, lost = _with_what_it_lost(summary, material, order.tokens_max)
     costs = [each.cost_usd for each in paid]
     return Written(
@@ -121,7 +125,7 @@ async def fold(model: Model, material: Material, order: Order) -> Written:
         input_tokens=sum(each.usage.input_tokens for each in paid),
         output_tokens=sum(each.usage.output_tokens for each in paid),
         cost_usd=None if None in costs else sum(cost or 0 for cost in costs),
-        extract=extract,
+        extract=bool(problem),
         lost=tuple(lost[:LOST_LISTED_MAX]),
         lost_count=len(lost),
     )
@@ -129,12 +133,12 @@ async def fold(model: Model, material: Material, order: Order) -> Written:
 
 def extract(material: Material, tokens_max: int) -> Written:
     """A fold without a model: sentences of the material itself, to be replaced by a good summary later."""
-    summary = choose_sentences(material.text, int(tokens_max * _SUMMARY_SHARE))
+    summary = choose_sentences(material.said, int(tokens_max * _SUMMARY_SHARE))
     text, lost = _with_what_it_lost(summary, material, tokens_max)
     return Written(
         text=text,
         prompt="none",
-        model="offline",
+        model=OFFLINE,
         input_tokens=0,
         output_tokens=0,
         cost_usd=0.0,
@@ -149,6 +153,11 @@ def requests_in(said_by_user: str) -> tuple[str, ...]:
     sentences = [match.group().strip() for match in _SENTENCE.finditer(said_by_user)]
     asked = [each for each in sentences if _REQUEST.search(each) and estimate(each) <= ASKED_TOKENS_MAX]
     return tuple(dict.fromkeys(reversed(asked)))
+
+
+def without_names(block_text: str) -> str:
+    """A block's text without the names put behind it, which say nothing by themselves."""
+    return _NAMED.sub("", block_text).strip()
 
 
 def still_open(block_texts: Sequence[str]) -> tuple[str, ...]:
@@ -179,15 +188,16 @@ def _with_what_it_lost(summary: str, material: Material, tokens_max: int) -> tup
     for asked in [each for each in material.requests if not _covers(summary, each)][:ASKED_MAX]:
         longer = f"{text}\nAsked: {asked}"
         text = longer if estimate(longer) <= tokens_max else text
-    lost = missing(identifiers(material.said), text)
-    kept: list[str] = []
+    named: list[str] = []
     room = tokens_max - estimate(f"{text}\nNamed: .")
-    for word in lost:
-        room -= estimate(f"{word}, ")
+    for word in missing(material.identifiers, text):
+        phrase = in_words(word, material.said)
+        room -= 0 if phrase in named else estimate(f"{phrase}, ")
         if room < 0:
             break
-        kept.append(word)
-    return (f"{text}\nNamed: {', '.join(kept)}." if kept else text), lost[len(kept) :]
+        named.append(phrase)
+    text = f"{text}\nNamed: {', '.join(dict.fromkeys(named))}." if named else text
+    return text, missing(material.identifiers, text)
 
 
 def _covers(summary: str, sentence: str) -> bool:

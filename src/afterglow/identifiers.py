@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 
 _MONTH = (
     "(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
@@ -44,6 +45,7 @@ _MONTHS_AND_DAYS = {
 }
 _EITHER = re.compile(r"[^\W\d_]+/[^\W\d_]+")
 """As in and/or: two words, and no path."""
+_BARE_NUMBER = re.compile(r"\d+(?:[.,]\d+)*\s?%?")
 _TRAILING = ".,;:!?'\"’”)]}"
 TEXT_CHARS_MAX = 200_000
 IDENTIFIER_CHARS_MAX = 120
@@ -67,10 +69,19 @@ def identifiers(text: str) -> Counter[str]:
     return found
 
 
-def missing(wanted: Counter[str], text: str) -> list[str]:
+def missing(wanted: Mapping[str, int], text: str) -> list[str]:
     """The identifiers that the text does not hold, the most frequent first."""
     folded = text.casefold()
-    return [word for word, _ in wanted.most_common() if word.casefold() not in folded]
+    ranked = sorted(wanted, key=lambda word: -wanted[word])
+    return [word for word in ranked if word.casefold() not in folded]
+
+
+def in_words(word: str, text: str) -> str:
+    """The identifier as it can stand alone: a bare number with the words around it in the text, anything else as it is."""
+    if not _BARE_NUMBER.fullmatch(word):
+        return word
+    found = re.search(rf"(?:[^\W\d_]{{1,20}} )?(?<![\w.,]){re.escape(word)}(?!\w)(?: [^\W\d_]{{1,20}})?", text)
+    return found.group() if found else word
 
 
 def _names(text: str) -> Counter[str]:

@@ -26,8 +26,9 @@ def said_by_user(turns: Iterable[Turn]) -> str:
 
 
 def said_by_anybody(turns: Iterable[Turn]) -> str:
-    """All that was said and called, without what the transcript puts around it."""
-    return "\n".join(line for turn in turns for line in (_spoken(turn), *_parts(turn.parts, _spoken(turn))))
+    """All that was said and called, as lines with who said it and without the time."""
+    lines = [line for turn in turns for line in (_labelled(turn), *_parts(turn.parts, _spoken(turn)))]
+    return "\n".join(line for line in lines if line)
 
 
 def own_text(turn: Turn) -> str:
@@ -61,6 +62,10 @@ def _lines(turns: Iterable[Turn], zone: tzinfo) -> Iterator[str]:
 def _spoken(turn: Turn) -> str:
     text = own_text(turn)
     return excerpt(text, RESULT_CHARS_MAX) if turn.role == "tool" else text
+
+
+def _labelled(turn: Turn) -> str:
+    return f"{_speaker(turn)}: {_spoken(turn)}" if _spoken(turn) else ""
 
 
 def _speaker(turn: Turn) -> str:

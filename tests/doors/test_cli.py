@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import itertools
 import json
 import os
 import pty
@@ -15,7 +13,7 @@ import subprocess
 import sys
 import time
 import unicodedata
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -35,82 +33,13 @@ from afterglow.settings.pages import with_generated
 from afterglow.turns import Binding
 from afterglow.work import Due, Limits
 from tests.conftest import KATE, NOON, OTHER
+from tests.doors.conftest import EVIL, RAW, Run, remember, session_of, talk
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 REGENERATE = "python -m afterglow.cli.reference"
 PROGRAM = Path(sys.executable).with_name("afterglow")
-EVIL = "evil \x1b[31mred\x1b]0;title\x07 \x9b2J \u202eesrever \x7f"
-RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]")
 
 pytestmark = pytest.mark.spec("DOOR-2")
-
-Run = Callable[..., Result]
-SEEDS = itertools.count()
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A data folder of the test's own, which is not there yet, and an empty working folder."""
-    (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("AFTERGLOW_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setenv("AFTERGLOW_ZONE", "UTC")
-    monkeypatch.setenv("COLUMNS", "80")
-    for name in ("NO_COLOR", "FORCE_COLOR"):
-        monkeypatch.delenv(name, raising=False)
-    return tmp_path / "data"
-
-
-@pytest.fixture
-def run(folder: Path) -> Run:
-    """Run a command in this process, and hold it to what is true of all of them."""
-
-    def run_it(*args: str | Path, code: int = 0, input: str | bytes | None = None) -> Result:
-        result = CliRunner().invoke(app, [str(each) for each in args], input=input, catch_exceptions=False)
-        assert result.exit_code == code, result.output
-        assert "Traceback" not in result.output
-        assert not RAW.search(result.output)
-        if code:
-            assert not result.stdout or "doctor" in args, "an error has nothing to say on stdout"
-        return result
-
-    return run_it
-
-
-@pytest.fixture
-def filled(run: Run, folder: Path) -> Path:
-    """A data folder with one owner and a talk of three exchanges."""
-    run("init")
-    remember(folder, talk)
-    return folder
-
-
-def remember(folder: Path, act: Callable[[Memory], Coroutine[Any, Any, Any]]) -> Any:
-    """Do something with the memory as a library user would."""
-
-    async def inside() -> Any:
-        async with afterglow.open(folder, clock=FixedClock(NOON, seed=next(SEEDS))) as memory:
-            return await act(memory)
-
-    return asyncio.run(inside())
-
-
-async def talk(memory: Memory, binding: Binding = KATE) -> None:
-    said = [
-        ("user", "Please book the train to Lisbon. I prefer the window seat."),
-        ("assistant", "Booked: the 9:15 to Lisbon, window seat, reference XK-1029."),
-        ("user", "我明天下午三点去看牙医"),
-        ("assistant", "Noted. [bold]The dentist[/bold] tomorrow at 15:00."),
-        ("user", EVIL),
-        ("assistant", "That had odd characters in it."),
-    ]
-    for place, (role, text) in enumerate(said):
-        await memory.append(binding, role, text, at=NOON + timedelta(minutes=place))  # pyright: ignore[reportArgumentType]
-
-
-def session_of(run: Run) -> str:
-    return json.loads(run("sessions", "--json").stdout)["items"][0]["id"]
 
 
 def execute(*args: str | Path, **more: Any) -> subprocess.CompletedProcess[str]:
@@ -265,6 +194,11 @@ JSON_CALLS = [
     "sessions show SESSION --turn 3",
     "sessions close SESSION",
     "context SESSION",
+    "context SESSION --at 2 --explain",
+    "compact SESSION",
+    "expand SESSION --turn 3",
+    "sources",
+    "sources check",
     "search window --owner kate/telegram/ana",
     "search XK-\\d+ --regex --owner kate/telegram/ana",
     "owners",
@@ -342,7 +276,7 @@ print([name for name in slow if name in sys.modules], file=sys.stderr)
 
 def test_without_a_command_it_shows_the_help(run: Run) -> None:
     shown = run().stdout
-    for panel in ("Begin here", "What was said", "In and out", "People and programs"):
+    for panel in ("Begin here", "What was said", "What the model sees", "In and out", "People and programs"):
         assert panel in shown
 
 
@@ -382,6 +316,17 @@ def due(kind: Any, subject: str) -> Due:
         ("sessions show nope", 1, "there is no session 'nope'"),
         ("sessions close nope", 1, "there is no session 'nope'"),
         ("context nope", 1, "there is no session 'nope'"),
+        ("context SESSION --at 99", 1, "has 6 turns; there is no context at turn 99"),
+        ("context SESSION --at 0", 2, "Invalid value for '--at'"),
+        ("compact nope", 1, "there is no session 'nope'"),
+        ("expand nope 1", 1, "there is no session 'nope'"),
+        ("expand SESSION", 2, "give the number of a block, or --turn"),
+        ("expand SESSION 1 --turn 1", 2, "give the number of a block, or --turn"),
+        ("expand SESSION --blocks --turn 1", 2, "give the number of a block, or --turn"),
+        ("expand SESSION 1", 1, "has no block 1"),
+        ("expand SESSION 0", 2, "Invalid value for '[NUMBER]'"),
+        ("expand SESSION --turn 99", 1, "99"),
+        ("sources check nope", 1, "there is no source 'nope'; none is declared"),
         ("sessions --owner nobody", 1, "there is no owner 'nobody'; choose from:\n  kate/telegram/ana"),
         ("sessions show SESSION --turn 99", 1, "99"),
         ("sessions show SESSION --first 3 --last 2", 1, "3 to 2"),
@@ -592,9 +537,10 @@ def test_the_context_shows_tokens_and_what_was_left_out(
     run: Run, filled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = session_of(run)
-    assert re.search(r"^\d+ of 8,000 tokens in 6 messages$", run("context", session).stdout, re.MULTILINE)
+    assert re.search(r"^\d+ of 8,000 tokens in 6 messages +█+░+$", run("context", session).stdout, re.MULTILINE)
     remember(filled, lambda memory: memory.append(KATE, "user", "word " * 2000))
     monkeypatch.setenv("AFTERGLOW_CONTEXT__CONTEXT_LIMIT_TOKENS", "500")
+    monkeypatch.setenv("AFTERGLOW_COMPACTION__BLOCK_BUDGET_TOKENS", "100")
     small = run("context", session)
     assert "6 older turns did not fit" in small.stderr
     assert json.loads(run("context", session, "--json").stdout)["left_out"] == 6

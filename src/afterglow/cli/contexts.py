@@ -51,7 +51,7 @@ def context(
     async def read(memory: Memory) -> tuple[Session, Context, int, Explanation | None]:
         found = await find(memory, session, owner)
         shown = await memory.context(found, at=at)
-        limit = memory.limits_of(found.binding.agent).context_limit_tokens
+        limit = memory.frame_of(found.binding.agent).limits.context_limit_tokens
         if not explain:
             return found, shown, limit, None
         from afterglow.cli.explanation import explanation
@@ -63,12 +63,12 @@ def context(
     if at is not None:
         lines.insert(0, f"When turn {at:,} of {found.turns:,} was the newest:")
     if shown.portions:
-        lines += ["", _parts(shown.portions, limit), ""]
+        lines += [_in_a_sentence(shown), "", _parts(shown), ""]
     if explained is not None:
         lines += explained.lines(call.screen.time)
     lines += _messages(shown, full)
     call.screen.answer(_data(shown, limit, explained), *lines)
-    _note_what_is_missing(call, shown)
+    _note_what_is_not_shown(call, shown)
 
 
 def _data(shown: Context, limit: int, explained: Explanation | None) -> dict[str, Any]:
@@ -87,8 +87,20 @@ def _size(shown: Context, limit: int) -> RenderableType:
     return line.add(f"  {bar(shown.tokens / limit, _BAR_COLUMNS)}", "bold red" if over else "green").text
 
 
-def _parts(portions: tuple[Portion, ...], limit: int) -> Table:
-    """Each part of a context with its tokens, and a bar of its share of the limit."""
+def _in_a_sentence(shown: Context) -> str:
+    from afterglow.cli.screen import count
+
+    blocks = [each for each in shown.portions if each.block is not None]
+    tail = next((each for each in shown.portions if each.name == "tail"), None)
+    folded = f"Turns {blocks[0].first_seq:,} to {blocks[-1].last_seq:,} are folded into " if blocks else ""
+    said = [f"{folded}{count(len(blocks), 'block')}"] if blocks else []
+    if tail is not None:
+        said.append(f"{'turns' if said else 'Turns'} {tail.first_seq:,} to {tail.last_seq:,} stand word for word")
+    return "; ".join(said) + "." if said else ""
+
+
+def _parts(shown: Context) -> Table:
+    """Each part of a context with its tokens, and a bar of its share."""
     from rich.text import Text
 
     from afterglow.cli.screen import bar, table
@@ -98,17 +110,18 @@ def _parts(portions: tuple[Portion, ...], limit: int) -> Table:
             _part_name(each),
             f"{each.first_seq:,}–{each.last_seq:,}" if each.first_seq and each.last_seq else "",
             f"{each.tokens:,}",
-            Text(bar(each.tokens / limit, _BAR_COLUMNS, rest=""), "green"),
+            Text(bar(each.tokens / max(1, shown.tokens), _BAR_COLUMNS, rest=""), "green"),
         )
-        for each in portions
+        for each in shown.portions
     ]
-    return table(("~part", "turns", "#tokens", "of the limit"), rows)
+    return table(("~part", "turns", "#tokens", "share"), rows)
 
 
 def _part_name(portion: Portion) -> str:
     if portion.block is not None:
         return f"block {portion.block} (level {portion.level})"
-    return {"tail": "tail, word for word"}.get(portion.name, portion.name)
+    plain = portion.name in ("tail", "around the record")
+    return portion.name if plain else f"source {portion.name}"
 
 
 def _messages(shown: Context, full: bool) -> list[Any]:
@@ -123,9 +136,11 @@ def _messages(shown: Context, full: bool) -> list[Any]:
     return lines
 
 
-def _note_what_is_missing(call: Call, shown: Context) -> None:
+def _note_what_is_not_shown(call: Call, shown: Context) -> None:
     from afterglow.cli.screen import count
 
+    if blocks := [each.block for each in shown.portions if each.block is not None]:
+        call.screen.note(f"`afterglow expand {shown.session} {blocks[-1]}` shows the turns behind block {blocks[-1]}.")
     if shown.left_out:
         left_out = count(shown.left_out, "older turn")
         call.screen.note(f"{left_out} did not fit; `afterglow sessions show {shown.session} --first 1` shows them.")

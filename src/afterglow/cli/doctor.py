@@ -8,16 +8,18 @@ import shutil
 import sqlite3
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from afterglow.cli.call import Call
+from afterglow.cli.models import chosen_models, keys_without_package
 from afterglow.clock import SystemClock
-from afterglow.errors import AfterglowError, BadSettings
+from afterglow.errors import AfterglowError, BadSettings, MissingPackage, SourceError
 from afterglow.memory import open_store
+from afterglow.model.offline import NAME as OFFLINE
 from afterglow.settings import Loaded, Settings
 from afterglow.store import migrations
 from afterglow.store.transaction import POSTGRES, SQLITE
@@ -59,6 +61,8 @@ def examine(call: Call) -> tuple[Loaded | None, list[Finding]]:
     if chosen is not None:
         findings += [*rights(chosen), space(chosen), *_file_system(chosen), *asyncio.run(_database(chosen))]
         findings.append(time_zone(chosen, SystemClock()))
+    if loaded is not None:
+        findings += [*models(loaded, os.environ), *sources(loaded.settings, os.environ)]
     return loaded, findings
 
 
@@ -186,6 +190,38 @@ def time_zone(chosen: Settings, clock: SystemClock) -> Finding:
     if now.year < _EARLIEST_YEAR:
         return Finding(mark=FAULT, name="clock", text=text, mend="set the machine's clock: turns are dated by it")
     return Finding(mark=FINE, name="clock", text=text)
+
+
+def models(loaded: Loaded, environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Which model folds the sessions, and whether it can be had."""
+    for chosen in chosen_models(loaded, environ):
+        name = "model" if chosen.agent is None else f"model of {chosen.agent}"
+        if chosen.error is not None:
+            mend = f"mend it ({chosen.come_by}), or leave it out to take what the environment has a key for"
+            yield Finding(mark=FAULT, name=name, text=chosen.error, mend=mend)
+        else:
+            what = ": it chooses sentences and needs no key" if chosen.name == OFFLINE else ""
+            yield Finding(mark=FINE, name=name, text=f"{chosen.name}{what} ({chosen.come_by})")
+    passed_over = () if loaded.settings.compaction.model else keys_without_package(environ)
+    for key, provider in passed_over:
+        text = f"{key} is set, but the package {provider.package.replace('_', '-')} is missing, so it is not used"
+        yield Finding(mark=WARNING, name="model", text=text, mend=f"pip install '{provider.installation}'")
+
+
+def sources(chosen: Settings, environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Whether each source has the packages and the password that it needs. None is asked."""
+    if not chosen.sources:
+        return
+    from afterglow.sources.factory import make_now
+
+    for name, declared in chosen.sources.items():
+        try:
+            make_now(name, declared, environ=environ)
+        except (MissingPackage, SourceError) as error:
+            mend = "do what it says; until then it is left out of every compaction"
+            yield Finding(mark=WARNING, name="source", text=f"{name}: {error}", mend=mend)
+        else:
+            yield Finding(mark=FINE, name="source", text=f"{name} has what it needs; `afterglow sources check` asks it")
 
 
 def _place(chosen: Settings) -> Path:

@@ -12,6 +12,7 @@ from rich.padding import Padding
 from afterglow.cli.screen import Styled, count, pairs
 from afterglow.compaction import Block, Limits, Reason, context_tokens, decide, is_over
 from afterglow.context import Report
+from afterglow.errors import BadSettings, MissingPackage
 from afterglow.memory import Memory
 from afterglow.turns import Session, tool_calls
 from afterglow.work import Work
@@ -55,17 +56,14 @@ class Explanation:
         return [line for name, rows in parts for line in (_heading(name), _indented(rows), "")]
 
     def _state_rows(self, time: Time) -> list[tuple[str, str]]:
-        limits, folded = self.limits, self.session.folded
+        limits, folded, overhead = self.limits, self.session.folded, self.session.overhead_tokens
         since = self.session.exchanges - folded.exchanges
         every = f"of {limits.interval:,}" if limits.interval else "not counted, compaction.interval is 0"
         last = "since the last compaction" if folded.version else "since it began"
-        over = f"; {self.session.overhead_tokens:,} of them are system prompt and tools"
+        counted = "blocks and tail" + (f", and {overhead:,} of system prompt and tools" if overhead else "")
         rows = [
             ("exchanges", f"{since:,} {last}, {every}"),
-            (
-                "tokens",
-                f"{self.tokens:,} of {limits.context_limit_tokens:,}{over if self.session.overhead_tokens else ''}",
-            ),
+            ("tokens", f"{self.tokens:,} of {limits.context_limit_tokens:,} ({counted})"),
             ("kept", f"the newest {count(limits.keep_recent, 'turn')} (compaction.keep_recent), to the exchange"),
             ("model", self.model),
             ("decision", "nothing is to be folded now" if self.decision is None else f"fold: {_WHY[self.decision]}"),
@@ -86,19 +84,26 @@ _PROMPT_ALONE = (
 async def explanation(memory: Memory, session: Session, at: int | None) -> Explanation:
     """Why the context of this session is as it is, or was with turn `at` as the newest."""
     shown = await memory.store.context_rows(session.owner, session.id, at=at, tail_turns=0)
-    means = memory.means_of(session.binding.agent)
+    limits = memory.frame_of(session.binding.agent).limits
     return Explanation(
         session=session,
-        limits=means.limits,
-        model=means.model.name,
+        limits=limits,
+        model=_model(memory, session.binding.agent),
         blocks=shown.blocks,
         reports=shown.reports,
         tokens=context_tokens(session),
-        decision=decide(session, means.limits, complete=await _has_its_answer(memory, session)),
-        prompt_alone_is_over=is_over(session, means.limits)
-        and session.overhead_tokens >= means.limits.context_limit_tokens,
+        decision=decide(session, limits, complete=await _has_its_answer(memory, session)),
+        prompt_alone_is_over=is_over(session, limits) and session.overhead_tokens >= limits.context_limit_tokens,
         work=tuple(await work_of(memory, session)),
     )
+
+
+def _model(memory: Memory, agent: str) -> str:
+    """The model that would fold it; a sentence where it cannot be had."""
+    try:
+        return memory.means_of(agent).model.name
+    except (BadSettings, MissingPackage) as error:
+        return str(error)
 
 
 async def work_of(memory: Memory, session: Session) -> list[Work]:

@@ -81,13 +81,13 @@ async def fold(memory: Memory, before: Session, time: Callable[[datetime], str])
         cost_usd=None if any(block.cost_usd is None for block in new) else sum(block.cost_usd or 0 for block in new),
         answered=answered,
         left_out=tuple(name for name in asked if name not in answered),
-        why_not=None if new else await _why_not(memory, after, means.limits, work),
+        why_not=None if new else await _why_not(memory, after, means.frame.limits, work),
     )
 
 
 def _failure(work: Work, new: Sequence[Block], time: Callable[[datetime], str]) -> str:
     done = f"{count(len(new), 'block was', 'blocks were')} made, and the rest was not" if new else "nothing was folded"
-    again = f"it is tried again {time(work.ready_at)}, or when you run this again"
+    again = f"it stays due: `afterglow serve` tries it again {time(work.ready_at)}, and so does running this again"
     said = (work.last_error or "").partition(": ")[2] or work.last_error
     return f"{done}: {said}. Nothing is lost; {again}"
 

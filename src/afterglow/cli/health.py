@@ -19,11 +19,12 @@ def add_to(app: typer.Typer) -> None:
 
 
 def status(call: Call) -> None:
-    """Show on one screen what there is: owners, sessions, turns, tokens, work."""
+    """Show on one screen what there is: owners, sessions, turns, tokens, work, and which model folds."""
     from afterglow.cli.screen import count, pairs
 
     found = call.run(_status)
     found["settings_file"] = call.loaded.file
+    found["compaction"] = model = _model(call)
     work, tokens = found["work"], found["access_tokens"]
     oldest = work["oldest_due_at"]
     since = f", the oldest since {call.screen.time(oldest)}" if oldest else ""
@@ -36,18 +37,35 @@ def status(call: Call) -> None:
         ("turns", f"{found['turns']:,} ({count(found['tokens'], 'token')} of text)"),
         ("access tokens", f"{tokens['active']:,} active, {tokens['revoked']:,} revoked"),
         ("work", f"{work['due']:,} due{since}; {work['claimed']:,} claimed, {work['waiting']:,} waiting"),
+        ("model", model["model"] or model["error"]),
+        ("", f"({model['from']})"),
+        ("spend today", _spend_text(found["spend"])),
         ("parked work", f"{work['parked']:,}" + (" (see `afterglow work list`)" if work["parked"] else "")),
     ]
     call.screen.answer(found, pairs(rows))
 
 
+def _model(call: Call) -> dict[str, Any]:
+    """The model that folds the sessions of agents that have none of their own."""
+    import os
+
+    from afterglow.cli.models import chosen_models
+
+    chosen = next(chosen_models(call.loaded, os.environ))
+    return {"model": chosen.name, "from": chosen.come_by, "error": chosen.error}
+
+
 async def _status(memory: Memory) -> dict[str, Any]:
     from dataclasses import asdict
+    from zoneinfo import ZoneInfo
 
     from afterglow import __version__
+    from afterglow.spend import day_of
     from afterglow.store.transaction import EVERYONE
 
-    store = memory.store
+    store, limits = memory.store, memory.settings.spend
+    day = day_of(store.clock.now(), ZoneInfo(memory.settings.zone))
+    spent = await store.spend_of_day(day)
     tokens = await store.tokens()
     active = sum(1 for token in tokens if token.revoked_at is None)
     path = memory.settings.sqlite_path
@@ -58,7 +76,22 @@ async def _status(memory: Memory) -> dict[str, Any]:
         **asdict(await store.totals(EVERYONE)),
         "access_tokens": {"active": active, "revoked": len(tokens) - active},
         "work": asdict(await store.backlog(EVERYONE)),
+        "spend": {
+            "day": day,
+            "calls": spent.calls,
+            "tokens": spent.tokens,
+            "usd": spent.usd,
+            "ceiling_tokens": limits.day_ceiling_tokens,
+            "ceiling_usd": limits.day_ceiling_usd,
+        },
     }
+
+
+def _spend_text(spend: dict[str, Any]) -> str:
+    from afterglow.cli.screen import count
+
+    tokens = f"{spend['tokens']:,} of {spend['ceiling_tokens']:,} tokens"
+    return f"${spend['usd']:.4f} of ${spend['ceiling_usd']:g}, {tokens}, in {count(spend['calls'], 'call')}"
 
 
 def _size(size: float) -> str:

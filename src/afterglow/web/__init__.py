@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from afterglow import __version__
 from afterglow.errors import AfterglowError
 from afterglow.memory import Memory
-from afterglow.web import health, problems, reading, writing
+from afterglow.web import contexts, health, problems, reading, writing
 from afterglow.web.gate import behind_gate
 
 OPENAPI = "/api/v1/openapi.json"
@@ -28,7 +28,7 @@ def app(memory: Memory) -> FastAPI:
         responses={"default": {"model": problems.Problem, "description": "What is wrong, in one shape everywhere"}},
     )
     made.state.memory = memory
-    for router in (health.router, reading.router, writing.router):
+    for router in (health.router, reading.router, contexts.router, writing.router):
         made.include_router(router)
     for kind in (AfterglowError, HTTPException, RequestValidationError):
         made.add_exception_handler(kind, problems.handle)

@@ -1,4 +1,4 @@
-"""The routes that read: owners, sessions, turns, context, search."""
+"""The routes that read what was said: owners, sessions, turns, search."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from fastapi.responses import Response
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
 from starlette.requests import Request
 
-from afterglow.context import Context
 from afterglow.errors import BadInput
 from afterglow.memory import EVERYONE, Memory
 from afterglow.search.hits import Found
@@ -119,7 +118,7 @@ async def sessions(memory: Opened, access: Accessed, asked: Annotated[SessionsAs
 @router.get("/sessions/{session}")
 async def session(memory: Opened, access: Accessed, session: SessionName, asked: Annotated[Asked, Query()]) -> Session:
     """One session with its counters."""
-    return await _session(memory, access, session, asked.owner)
+    return await found_session(memory, access, session, asked.owner)
 
 
 @router.get("/sessions/{session}/turns")
@@ -127,7 +126,7 @@ async def turns(
     memory: Opened, access: Accessed, session: SessionName, asked: Annotated[TurnsAsked, Query()]
 ) -> Page[Turn]:
     """A run of turns in order; giant ones are cut, and their own address gives them whole."""
-    found = await _session(memory, access, session, asked.owner)
+    found = await found_session(memory, access, session, asked.owner)
     items = await memory.turns(found, first_seq=asked.first, last_seq=asked.last, limit=asked.limit)
     last = min(asked.last or found.turns, found.turns)
     return Page(items=items, next=items[-1].seq + 1 if items and items[-1].seq < last else None)
@@ -138,14 +137,8 @@ async def turn(
     memory: Opened, access: Accessed, session: SessionName, seq: Seq, asked: Annotated[Asked, Query()]
 ) -> Response:
     """One turn, whole."""
-    found = await _session(memory, access, session, asked.owner)
+    found = await found_session(memory, access, session, asked.owner)
     return await turn_answer(await memory.turn(found, seq))
-
-
-@router.get("/sessions/{session}/context")
-async def context(memory: Opened, access: Accessed, session: SessionName, asked: Annotated[Asked, Query()]) -> Context:
-    """What the model is to see of this session now."""
-    return await memory.context(await _session(memory, access, session, asked.owner))
 
 
 @router.get("/search")
@@ -174,7 +167,8 @@ def _scope(access: Access, owner: str | None) -> Scope:
     return EVERYONE
 
 
-async def _session(memory: Memory, access: Access, name: str, owner: str | None) -> Session:
+async def found_session(memory: Memory, access: Access, name: str, owner: str | None) -> Session:
+    """The session of this name that the request may be about."""
     return await memory.session(name, owner=_scope(access, owner))
 
 

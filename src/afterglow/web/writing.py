@@ -100,7 +100,8 @@ _BODY = {"required": True, "content": {"application/json": {"schema": NewTurn.mo
 async def append(request: Request, memory: Opened, access: Accessed) -> Response:
     """Write down one turn. When this answers, it is on disk; repeating it with the same key is safe."""
     assert access.token is not None, "the gate lets nobody write without a token"
-    body = await _body(request, memory.settings.log.turn_bytes_max + ENVELOPE_BYTES)
+    bytes_max = memory.settings.log.turn_bytes_max + ENVELOPE_BYTES
+    body = await read_body(request, bytes_max, " (log.turn_bytes_max and a little)")
     long = len(body) > LONG_BYTES
     new = await asyncio.to_thread(_parsed, body) if long else _parsed(body)
     binding = Binding(agent=new.agent, channel=new.channel, sender=new.sender)
@@ -124,9 +125,9 @@ def _parsed(body: bytes) -> NewTurn:
     return NewTurn.model_validate_json(body)
 
 
-async def _body(request: Request, bytes_max: int) -> bytes:
+async def read_body(request: Request, bytes_max: int, why: str = "") -> bytes:
     """The body, refused as soon as it is known to be too large."""
-    too_large = refusal(413, f"the body may have {bytes_max:,} bytes (log.turn_bytes_max and a little); send less")
+    too_large = refusal(413, f"the body may have {bytes_max:,} bytes{why}; send less")
     declared = request.headers.get("content-length", "0")
     if not (declared.isascii() and declared.isdigit()):
         raise refusal(400, "the Content-Length is not a number")
