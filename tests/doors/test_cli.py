@@ -541,6 +541,8 @@ def test_the_context_shows_tokens_and_what_was_left_out(
     remember(filled, lambda memory: memory.append(KATE, "user", "word " * 2000))
     monkeypatch.setenv("AFTERGLOW_CONTEXT__CONTEXT_LIMIT_TOKENS", "500")
     monkeypatch.setenv("AFTERGLOW_COMPACTION__BLOCK_BUDGET_TOKENS", "100")
+    assert "1 turn is shown shorter" in run("context", session).stderr
+    monkeypatch.setenv("AFTERGLOW_CONTEXT__WINDOW_TOKENS", "500")
     small = run("context", session)
     assert "6 older turns did not fit" in small.stderr
     assert json.loads(run("context", session, "--json").stdout)["left_out"] == 6

@@ -56,7 +56,9 @@ def begin_exchange(
     tx: Tx, to: Binding | str, entry: log.Entry, named: str | None, new_session: str, due: log.Asked, tail_turns: int
 ) -> tuple[Turn, Shown]:
     turn = log.append(tx, to, entry, named, new_session, due)
-    return turn, context_rows(tx, turn.session, turn.seq, tail_turns)
+    newest = sessions.session(tx, turn.session).turns == turn.seq
+    # What is shown now is found by an index; what was shown at some turn takes a look at every block there ever was.
+    return turn, context_rows(tx, turn.session, None if newest else turn.seq, tail_turns)
 
 
 def context_rows(tx: Tx, session: str, at: int | None, tail_turns: int) -> Shown:
