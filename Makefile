@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 UV := $(BIN)/uv pip install --quiet --python $(BIN)/python
+BENCH := $(VENV)/bench
 
 .PHONY: run test lint bench docs requirements clean
 
@@ -16,11 +17,13 @@ test: $(VENV)/dev.done ## install what the tests need, and run them all on SQLit
 	$(BIN)/pyright
 	$(BIN)/pytest $(ARGS)
 
-bench: $(VENV)/dev.done ## measure, and write benchmarks/results
-	$(UV) -r requirements/bench.txt --require-hashes
-	$(BIN)/python -m benchmarks.store
-	$(BIN)/python -m benchmarks.agents_session
-	$(BIN)/python -m benchmarks.start
+bench: $(BENCH)/bench.done ## measure beside the peers, in an environment of their own, and write benchmarks/results
+	$(BENCH)/bin/python -m benchmarks.store
+	$(BENCH)/bin/python -m benchmarks.agents_session
+	$(BENCH)/bin/python -m benchmarks.start
+	$(BENCH)/bin/python -m benchmarks.effect_of_waiting
+	$(BENCH)/bin/python -m benchmarks.compaction
+	$(BENCH)/bin/python -m benchmarks.compaction --long
 
 docs: $(VENV)/dev.done ## write the generated pages anew
 	$(BIN)/python -m tests.generated
@@ -47,4 +50,11 @@ $(VENV)/dev.done: $(VENV)/uv.done requirements/dev.txt pyproject.toml
 	@echo "Installing what the tests need into $(VENV) …"
 	@$(UV) -r requirements/dev.txt --require-hashes
 	@$(UV) --no-build-isolation --no-deps --editable .
+	@touch $@
+
+$(BENCH)/bench.done: $(VENV)/uv.done requirements/bench.txt pyproject.toml
+	@echo "Installing the peers into $(BENCH) …"
+	@[ -x $(BENCH)/bin/python ] || $(PYTHON) -m venv $(BENCH)
+	@$(BIN)/uv pip install --quiet --python $(BENCH)/bin/python -r requirements/bench.txt --require-hashes
+	@$(BIN)/uv pip install --quiet --python $(BENCH)/bin/python --no-build-isolation --no-deps --editable .
 	@touch $@

@@ -123,10 +123,10 @@ def draw(name: str, title: str, bars: Sequence[tuple[str, float, str]]) -> None:
         f'<text x="{218 + max(2, 330 * length / longest):.0f}" y="{y + 16}">{escape(figure)}</text>'
         for y, (label, length, figure) in zip(range(44, 44 + 32 * len(bars), 32), bars, strict=True)
     )
-    height = 52 + 32 * len(bars)
+    height, width = 52 + 32 * len(bars), max(660, 560 + max(7 * len(figure) for _, _, figure in bars))
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.svg").write_text(
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 660 {height}" width="660" height="{height}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'role="img" aria-label="{escape(title)}">{_STYLE}<text class="title" x="10" y="24">{escape(title)}</text>'
         f"{rows}</svg>\n",
         encoding="utf-8",

@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean, median, quantiles
@@ -41,7 +41,7 @@ from benchmarks.compaction_models import (
     user_text,
 )
 from benchmarks.compaction_peers import PEERS
-from benchmarks.pictures import PARTS, context_over_time
+from benchmarks.pictures import context_over_time
 
 EXCHANGES, QUICK_EXCHANGES, LONG_EXCHANGES = 500, 60, 5000
 ROUNDS = 3
@@ -58,6 +58,7 @@ _INDEX_BYTES = """
     WHERE tbl_name = 'turn_terms' OR tbl_name LIKE 'turn_index%'
 """
 """What the word index of Afterglow takes, and the terms kept for it; no peer has one."""
+BAR_TIMES_MAX = 2
 IN_PICTURE = ("LangChain, untrimmed", "Pydantic AI, background")
 
 
@@ -280,24 +281,28 @@ def report(figures: dict[str, Any]) -> str:
 
 def pictures(figures: dict[str, Any]) -> None:
     candidates: dict[str, Any] = figures["candidates"]
-    bars = {
-        "cost": ("Cost of each detail left, in tokens", "cost_per_detail_left", lambda value: f"{value:,.0f}"),
-        "stored": ("Stored", "stored_bytes", lambda value: f"{value / 1e6:,.1f} MB"),
-    }
-    for name, (title, key, shown) in bars.items():
-        draw(
-            f"compaction_{name}",
-            f"{title}, after {figures['exchanges']} exchanges",
-            [(candidate, one[key], shown(one[key])) for candidate, one in candidates.items()],
-        )
-    waits = [(name, one["wait"]["ms"]["p99"]) for name, one in candidates.items()]
-    draw("compaction_wait", "Wait in a turn, p99 (a summary takes 300 ms)", [(n, w, f"{w:,.0f} ms") for n, w in waits])
-    for name, one in candidates.items():
-        if set(one["samples"][-1]["parts"]) <= set(PARTS):
-            peers = {
-                peer: [s["tokens"] for s in candidates[peer]["samples"]] for peer in IN_PICTURE if peer in candidates
-            }
-            context_over_time("compaction_context", f"What {name} shows the model", one["samples"], peers)
+    after = f"after {figures['exchanges']} exchanges"
+    costs = {name: one["cost_per_detail_left"] for name, one in candidates.items()}
+    left = {name: f"{costs[name]:,.0f}, {one['details_left']} left" for name, one in candidates.items()}
+    draw("compaction_cost", f"Cost of each detail left, in tokens, {after}", bars(costs, left))
+    sizes = {name: one["stored_bytes"] / 1e6 for name, one in candidates.items()}
+    messages = {name: f"{sizes[name]:,.1f} MB, {one['stored_messages']} messages" for name, one in candidates.items()}
+    draw("compaction_stored", f"Stored, and the user's messages in it, {after}", bars(sizes, messages))
+    waits = {name: one["wait"]["ms"]["p99"] for name, one in candidates.items()}
+    shown = {name: f"{wait:,.0f} ms" for name, wait in waits.items()}
+    draw("compaction_wait", "Wait in a turn, p99 (a summary takes 300 ms)", bars(waits, shown))
+    ours = candidates[Afterglow.name]["samples"]
+    peers = {peer: [sample["tokens"] for sample in candidates[peer]["samples"]] for peer in IN_PICTURE}
+    context_over_time("compaction_context", "What Afterglow shows the model, and two peers", ours, peers)
+
+
+def bars(lengths: Mapping[str, float], shown: Mapping[str, str]) -> list[tuple[str, float, str]]:
+    """One bar for each candidate. One that would dwarf all others is cut, and says so."""
+    longest = BAR_TIMES_MAX * sorted(lengths.values())[-2]
+    return [
+        (name, min(length, longest), shown[name] + (" (bar cut)" if length > longest else ""))
+        for name, length in lengths.items()
+    ]
 
 
 def without_samples(figures: dict[str, Any]) -> dict[str, Any]:

@@ -120,7 +120,7 @@ def _row(entries: Sequence[tuple[str, str]], y: int) -> str:
     drawn, x = "", LEFT
     for label, sign in entries:
         drawn += sign.format(x=x, y=y) + f'<text class="small" x="{x + 23}" y="{y + 11}">{escape(label)}</text>'
-        x += 23 + int(6.6 * len(label)) + LEGEND_STEP
+        x += 23 + int(7.2 * len(label)) + LEGEND_STEP
     return drawn
 
 

@@ -19,8 +19,7 @@ import json
 import re
 import sys
 import tempfile
-import time
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -28,7 +27,7 @@ from statistics import mean
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from afterglow import Memory
+from afterglow.compaction import Block
 from afterglow.memory import open_memory
 from afterglow.model import Model, Request
 from afterglow.model.choice import choose
@@ -101,56 +100,44 @@ def notes(observations: dict[str, Any]) -> dict[str, list[str]]:
     return found
 
 
-async def compare(said: Sequence[Said], model: Model, settings: Settings) -> dict[str, Any]:
-    """Both ways over one dialogue; after every compaction both are scored."""
-    running, moments, blocks = Running(model=model), list[dict[str, Any]](), list[Any]()
+async def compare(said: Sequence[Said], model: Model, settings: Settings) -> AsyncGenerator[dict[str, Any]]:
+    """Both ways over one dialogue; after every compaction both are scored, and what is known so far is given."""
+    running, moments = Running(model=model), list[dict[str, Any]]()
     async with open_memory(settings, model=model) as memory:
-        for number, each in enumerate(said, 1):
+        for each in said:
             await memory.append(BINDING, each.role, each.text, at=each.at)
             await memory.settle()
-            blocks, shown_to = await shown_blocks(memory)
-            if shown_to > running.folded_to:
-                tokens = sum(block.tokens for block in blocks)
-                session = await memory.open_session(BINDING)
-                turns = await memory.turns(session, first_seq=running.folded_to + 1, last_seq=shown_to)
-                await running.fold(turns, tokens)
-                text = "\n".join(block.text for block in blocks)
-                folded = said[:shown_to]
-                moments.append(
-                    {
-                        "turns": number,
-                        "folded": shown_to,
-                        "Afterglow": score(text, folded, said),
-                        "Afterglow, the model alone": score(_ADDED.sub("", text), folded, said),
-                        "running summary": score(running.text, folded, said),
-                    }
-                )
-                print(f"turn {number}: {json.dumps(moments[-1])}", file=sys.stderr, flush=True)
-        session = await memory.open_session(BINDING)
-        every = await memory.blocks(session)
-    return {
-        "moments": moments,
-        "tokens_read": {
-            "Afterglow": sum(block.input_tokens for block in every),
-            "running summary": sum(tokens for tokens, _ in running.calls),
-        },
-        "blocks": [
-            {
-                "level": block.level,
-                "turns": [block.first_seq, block.last_seq],
-                "extract": block.extract,
-                "text": block.text,
+            session = await memory.open_session(BINDING)
+            blocks = await memory.blocks(session)
+            shown = [block for block in blocks if block.shown_until is None]
+            folded_to = max((block.last_seq for block in shown), default=0)
+            if folded_to <= running.folded_to:
+                continue
+            turns = await memory.turns(session, first_seq=running.folded_to + 1, last_seq=folded_to)
+            await running.fold(turns, sum(block.tokens for block in shown))
+            text = "\n".join(block.text for block in shown)
+            ways = {
+                "Afterglow": text,
+                "Afterglow, the model alone": _ADDED.sub("", text),
+                "running summary": running.text,
             }
-            for block in every
-        ],
-        "running": running.text,
-    }
+            scores = {way: score(text, said[:folded_to], said) for way, text in ways.items()}
+            moments.append({"folded": folded_to, **scores, "running": running.text})
+            yield {
+                "moments": moments,
+                "tokens_read": tokens_read(blocks, running),
+                "blocks": [told(one) for one in blocks],
+            }
 
 
-async def shown_blocks(memory: Memory) -> tuple[list[Any], int]:
-    session = await memory.open_session(BINDING)
-    blocks = [block for block in await memory.blocks(session) if block.shown_until is None]
-    return blocks, max((block.last_seq for block in blocks), default=0)
+def tokens_read(blocks: Sequence[Block], running: Running) -> dict[str, int]:
+    ours, theirs = sum(block.input_tokens for block in blocks), sum(tokens for tokens, _ in running.calls)
+    return {"Afterglow": ours, "running summary": theirs}
+
+
+def told(block: Block) -> dict[str, Any]:
+    span = [block.first_seq, block.last_seq]
+    return {"level": block.level, "turns": span, "tokens": block.tokens, "extract": block.extract, "text": block.text}
 
 
 def summed(results: Iterable[dict[str, Any]]) -> list[tuple[object, ...]]:
@@ -177,11 +164,16 @@ def command_line() -> argparse.Namespace:
     parser.add_argument("--model", default="local", help="its name there")
     parser.add_argument("--turns", type=int, default=TURNS, help="how many turns of each dialogue")
     parser.add_argument("--dialogue", action="append", help="its sample_id; may be given again; else the first two")
+    parser.add_argument("--texts", type=Path, help="write the summaries themselves to this file, to read them")
     parser.add_argument("--unsaved", action="store_true", help="print only")
     return parser.parse_args()
 
 
 async def run(given: argparse.Namespace) -> dict[str, Any]:
+    """The dialogues one after the other. Each call takes long, so that what is known is saved after each compaction.
+
+    The figures are saved without the texts: those are made from LoCoMo's, which has a licence of its own.
+    """
     samples = json.loads(given.data.read_text(encoding="utf-8"))
     chosen = [sample for sample in samples if sample["sample_id"] in given.dialogue] if given.dialogue else samples[:2]
     model = choose(f"openai:{given.model}", environ={"OPENAI_API_KEY": "none"}, base_url=given.base_url)
@@ -190,20 +182,27 @@ async def run(given: argparse.Namespace) -> dict[str, Any]:
         with tempfile.TemporaryDirectory(prefix="afterglow-bench-") as folder:
             compaction = CompactionSettings(deadline_seconds=DEADLINE_SECONDS)
             settings = Settings(data_dir=Path(folder), zone="UTC", compaction=compaction)
-            said = dialogue(sample, given.turns)
-            results[sample["sample_id"]] = await compare(said, model, settings)
+            async for result in compare(dialogue(sample, given.turns), model, settings):
+                results[sample["sample_id"]] = result
+                print(f"{sample['sample_id']}: {len(result['moments'])} compactions", file=sys.stderr, flush=True)
+                if given.texts:
+                    given.texts.write_text(json.dumps(results, indent=2), encoding="utf-8")
+                if not given.unsaved:
+                    figures = without_texts(results)
+                    save("quality", {"environment": environment(), "turns": given.turns, "dialogues": figures})
     return results
 
 
+def without_texts(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: without_texts(each) for key, each in value.items() if key not in ("text", "running")}
+    return [without_texts(each) for each in value] if isinstance(value, list) else value
+
+
 def main() -> None:
-    given = command_line()
-    started = time.perf_counter()
-    results = asyncio.run(run(given))
+    results = asyncio.run(run(command_line()))
     heads = ("", *KINDS, "kept at the end", "mean", "noted words", "tokens", "invented")
     print(table(heads, summed(results.values())))
-    if not given.unsaved:
-        about = {"turns": given.turns, "seconds": round(time.perf_counter() - started), "model": given.model}
-        save("quality", {"environment": environment(), **about, "dialogues": results})
 
 
 if __name__ == "__main__":

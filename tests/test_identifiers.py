@@ -101,7 +101,6 @@ def test_what_a_summary_lost_comes_in_the_order_of_how_often_it_was_named() -> N
 @pytest.mark.spec("CTX-13")
 def test_a_number_inside_another_is_not_there() -> None:
     assert missing(Counter(["42"]), "They counted 1425 of them.") == ["42"]
-    assert missing(Counter(["Ann"]), "They made an announcement.") == ["Ann"]
 
 
 @pytest.mark.spec("P8")

@@ -146,7 +146,7 @@ async def test_an_answer_comes_with_what_the_provider_counted(server: Server) ->
     assert done.cost_usd is None, "nobody knows what it costs at that address"
     (asked,) = server.asked
     assert [message["content"] for message in asked["messages"]] == ["Summarise.", "[2026-03-02 09:15] user: hello"]
-    assert asked["max_tokens"] == 50, "by the name that other servers know"
+    assert asked["max_tokens"] == 139, "by the name that other servers know"
     assert "max_completion_tokens" not in asked
 
 
@@ -183,7 +183,7 @@ async def test_a_schema_is_filled(server: Server) -> None:
     done = await openai_at(server).complete(asking(Note))
     assert done.data == Note(title="Hello", tags=["greeting"])
     assert server.asked[0]["response_format"]["type"] == "json_schema"
-    assert server.asked[0]["max_tokens"] == 50
+    assert server.asked[0]["max_tokens"] == 139
 
 
 async def test_a_server_that_knows_no_schemas_is_asked_in_words_from_then_on(server: Server) -> None:
@@ -258,10 +258,10 @@ async def test_a_rate_limit_says_how_long_to_wait_in_each_of_its_forms(
     ("status", "body", "kind"),
     [
         (500, failed("The server had an error"), ModelBusy),
-        (502, "<html>Bad gateway</html>", ModelBusy),
+        (502, "<html>Bad gateway</html>", CallLost),
         (503, failed("The engine is overloaded"), ModelBusy),
         (529, failed("Overloaded", type="overloaded_error"), ModelBusy),
-        (408, failed("Timed out"), ModelBusy),
+        (408, failed("Timed out"), CallLost),
         (401, failed(f"Incorrect API key provided: {KEY}", "invalid_api_key"), ModelStopped),
         (403, failed("Country not supported"), ModelStopped),
         (404, failed("The model `llama-of-ours` does not exist", "model_not_found"), ModelStopped),
@@ -378,7 +378,7 @@ async def test_anthropics_client_is_understood(server: Server) -> None:
     assert done.text == "Hello was said."
     assert done.usage == Usage(input_tokens=120, output_tokens=5, cached_tokens=100)
     assert await asyncio.to_thread(asyncio.run, model.complete(asking())) == await model.complete(asking()) == done
-    assert server.asked[0]["max_tokens"] == 50
+    assert server.asked[0]["max_tokens"] == 139
     server.body = server.body.replace("Hello was said.", '{\\"title\\": \\"Hello\\"}')
     assert (await model.complete(asking(Note))).data == Note(title="Hello")
     for stop, kind in (("refusal", PaidAnswer), ("max_tokens", PaidAnswer)):
@@ -422,7 +422,7 @@ async def test_googles_client_is_understood(server: Server) -> None:
     done = await model.complete(asking())
     assert (done.text, done.usage) == ("Hello was said.", Usage(input_tokens=120, output_tokens=5))
     assert await asyncio.to_thread(asyncio.run, model.complete(asking())) == await model.complete(asking()) == done
-    assert server.asked[0]["generationConfig"]["maxOutputTokens"] == 50
+    assert server.asked[0]["generationConfig"]["maxOutputTokens"] == 139
     assert server.asked[0]["generationConfig"]["thinkingConfig"] == {"thinking_budget": 0}
     server.body = answer('{"title": "Hello"}')
     assert (await model.complete(asking(Note))).data == Note(title="Hello")
@@ -476,7 +476,7 @@ async def test_ollamas_client_is_understood(server: Server) -> None:
     assert (done.text, done.usage, done.cost_usd) == ("Hello was said.", Usage(input_tokens=120, output_tokens=5), 0.0)
     assert await asyncio.to_thread(asyncio.run, model.complete(asking())) == await model.complete(asking()) == done
     options = server.asked[0]["options"]
-    assert (options["num_ctx"], options["num_predict"]) == (LOCAL_WINDOW_TOKENS, 50)
+    assert (options["num_ctx"], options["num_predict"]) == (LOCAL_WINDOW_TOKENS, 139)
     server.body = answer('{"title": "Hello"}')
     assert (await model.complete(asking(Note))).data == Note(title="Hello")
     server.status, server.body = 404, '{"error": "model \'llama3.2:3b\' not found"}'
@@ -592,7 +592,7 @@ def test_prices_are_known_without_the_network() -> None:
 def test_the_most_a_call_can_use_is_no_less_than_what_is_sent() -> None:
     model = choose("gpt-5-mini", environ=KEYS)
     assert isinstance(model, LangChainModel)
-    assert model.most(asking()).output_tokens == 50 + 4_000, "its thoughts count too"
+    assert model.most(asking()).output_tokens == 139 + 4_000, "its thoughts count too"
     assert model.most(asking(Note)).input_tokens > model.most(asking()).input_tokens > 10
 
 

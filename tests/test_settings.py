@@ -135,11 +135,16 @@ def test_every_setting_but_the_tables_in_lists_and_by_name_has_an_environment_va
         "data_dir": "/somewhere",
         "database": "sqlite:////somewhere/else.db",
         "zone": "Asia/Tokyo",
+        "primary": "yes",
+        "auto_summarize": "off",
+        "sunset_marker": "Good night",
+        "boot.summaries": "5",
         "server.host": "::1",
         "server.allowed_hosts": "a,b",
         "context.context_limit_tokens": "2000",
         "context.window_tokens": "3000",
         "compaction.model": "offline",
+        "summaries.model": "offline",
         "compaction.base_url": "http://127.0.0.1:11434/v1",
         "compaction.fanout": "3",
         "compaction.in_library": "no",
@@ -403,6 +408,8 @@ def test_a_number_beyond_its_limits_or_of_another_kind_is_an_error(key: str) -> 
     rest = {
         "sources.NAME": '\n[sources.NAME]\nkind = "calendar"\naddress = "a.ics"\n',
         "compaction.context_sources": '\n[[compaction.context_sources]]\nsource = "a"\n',
+        "agents": '[[agents]]\nid = "kate"',
+        "": "",
     }
     for wrong in ("-1", "1e30", "true", '"5"', "nan", "[5]", "0x" + "f" * 5000):
         text = f"{rest.get(table, f'[{table}]')}\n{name} = {wrong}"
@@ -677,7 +684,8 @@ def test_the_example_with_every_line_active_has_every_key_and_no_other_value_tha
     shown: dict[str, Any] = {"data_dir": True, "database": True, "zone": True, "agents": True, "sources": True}
     shown["compaction"] = {"base_url", "context_sources"}
     assert loaded.settings.model_dump(exclude=shown) == Settings().model_dump(exclude=shown)
-    assert loaded.settings.agents == (AgentSettings(id="kate"),)
+    kate = AgentSettings(id="kate", timeout_summarize_seconds=1800, timeout_clear_seconds=3600)
+    assert loaded.settings.agents == (kate,)
     assert loaded.settings.compaction.context_sources == (ContextSourceSettings(source="calendar-hand"),)
     assert loaded.settings.sources["calendar-hand"].kind == "calendar"
 

@@ -10,10 +10,10 @@ from afterglow.tokens import estimate
 
 _REFUSALS = (
     r"(?:i['’]?m|i am) (?:very |so |really )?(?:sorry|unable|not able)",
-    r"sorry\b",
+    r"sorry[,.!]|sorry,? (?:but )?i\b",
     r"i (?:can(?:not|['’]t)|won['’]t|will not|must decline)",
     r"as an? (?:ai|language model)",
-    r"unfortunately,? i",
+    r"unfortunately,? i (?:can|am|do|will)",
     r"es tut mir leid|ich kann (?:leider )?nicht",
     r"lo siento|no puedo",
     r"je suis désolé|je ne peux pas",
@@ -21,14 +21,19 @@ _REFUSALS = (
     r"przepraszam|nie mogę",
 )
 _ERRORS = (
-    r"error\b|exception\b|traceback \(most recent",
-    r"https? (?:error|status)|(?:http/\d(?:\.\d)? )?[45]\d\d\b",
+    r"(?:error|exception)\s*(?::|\d{3}\b|code\b)|traceback \(most recent",
+    r"https? (?:error|status)|http/\d",
+    r"[45]\d\d\s*(?::|[-–]|error|bad|internal|too many|service|gateway|unauthori[sz]ed|forbidden|not found)",
     r"<!doctype|<html|\{\s*\"?error",
-    r"internal server|bad gateway|gateway time|service (?:is )?(?:temporarily )?unavailable|upstream",
-    r"rate limit|too many requests|quota exceeded|overloaded|context length|invalid api key|request timed out",
+    r"internal server error|bad gateway|gateway time-?out|upstream (?:error|connect)",
+    r"service (?:is )?(?:temporarily )?unavailable",
+    r"rate limit (?:exceeded|reached)|too many requests|quota exceeded|(?:the )?(?:server|model) is (?:currently )?overloaded",
+    r"(?:maximum )?context length|invalid api key|request timed out",
 )
 _REFUSAL = re.compile(rf"^\W*(?:{'|'.join(_REFUSALS)})", re.IGNORECASE)
 _ERROR = re.compile(rf"^\W*(?:{'|'.join(_ERRORS)})", re.IGNORECASE)
+_CURT_TOKENS = 80
+"""Refusals and errors are short. A longer text that begins like one is a summary of a talk about such things."""
 _WORD = re.compile(r"\w+")
 _ECHO_WORDS = 12
 
@@ -43,11 +48,11 @@ def problem_with(
         return "it was far longer than what it summarises"
     if fence in text or _echoes(text, instructions):
         return "it repeated the instructions instead of following them"
-    if _REFUSAL.match(text) and not _REFUSAL.search(material):
-        return "it was a refusal; a summary of a record is wanted, whatever the record says"
-    if _ERROR.match(text):
-        return "it was the text of an error"
     tokens = estimate(text)
+    if tokens <= _CURT_TOKENS and _REFUSAL.match(text):
+        return "it was a refusal; a summary of a record is wanted, whatever the record says"
+    if tokens <= _CURT_TOKENS and _ERROR.match(text):
+        return "it was the text of an error"
     if tokens >= replaced_tokens:
         return "it was longer than what it summarises"
     if tokens > tokens_max:

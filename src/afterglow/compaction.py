@@ -22,14 +22,16 @@ from typing import Literal, get_args
 from afterglow.turns import Draft, Session, Span, Turn, begins_exchange, tool_calls, tool_results
 from afterglow.work import Due
 
-Reason = Literal["interval", "threshold", "idle", "manual", "backlog"]
-"""Why turns are folded. `backlog` goes on with a compaction that was too long for one piece of work."""
+Reason = Literal["interval", "threshold", "idle", "manual"]
+"""Why turns are folded."""
 REASONS: tuple[Reason, ...] = get_args(Reason)
 
 BLOCK_TOKENS_MIN = 60
 """A block with less room than this says nothing."""
 SMALL_TOKENS = 40
 """What is no larger than this is not worth a model's call: no summary would be shorter."""
+LINE_TOKENS = 8
+"""What a turn takes in a transcript beside its text: the time, and who speaks."""
 _WORTH_FOLDING = 16
 """Over the limit, folding is worth a call where it can free at least this part of the limit."""
 _HEADROOM = 8
@@ -119,8 +121,6 @@ def due_after(draft: Draft, session: Session, limits: Limits, now: datetime) -> 
 
 def is_met(session: Session, reason: Reason, limits: Limits) -> bool:
     """Whether a compaction since has done what was asked for: the request came in while that one was under way."""
-    if reason == "backlog":
-        return False
     if session.turns == session.folded.turns:
         return True
     since = session.exchanges - session.folded.exchanges
@@ -170,7 +170,7 @@ def parts_of(turns: Sequence[Turn], tokens_max: int) -> list[list[Turn]]:
     parts: list[list[Turn]] = []
     room = 0
     for run in _runs(turns):
-        size = sum(turn.tokens for turn in run)
+        size = sum(map(_line_tokens, run))
         if parts and size <= room:
             parts[-1] += run
             room -= size
@@ -188,11 +188,6 @@ def choose_merge(blocks: Sequence[Block], fanout: int) -> list[Block] | None:
     counts = Counter(block.level for block in blocks)
     level = min((level for level, count in counts.items() if count >= fanout), default=None)
     return None if level is None else [block for block in blocks if block.level == level][:fanout]
-
-
-def choose_redo(blocks: Sequence[Block]) -> Block | None:
-    """A block that is only a choice of sentences, and still shown: the oldest."""
-    return next((block for block in blocks if block.extract and block.level == 0), None)
 
 
 def block_tokens_max(blocks: Iterable[Block], level: int, limits: Limits) -> int:
@@ -250,10 +245,15 @@ def _by_turns(run: Sequence[Turn], tokens_max: int) -> list[list[Turn]]:
     parts: list[list[Turn]] = []
     room = 0
     for turn in run:
-        if parts and turn.tokens <= room:
+        if parts and _line_tokens(turn) <= room:
             parts[-1].append(turn)
-            room -= turn.tokens
+            room -= _line_tokens(turn)
         else:
             parts.append([turn])
-            room = tokens_max - turn.tokens
+            room = tokens_max - _line_tokens(turn)
     return parts
+
+
+def _line_tokens(turn: Turn) -> int:
+    """What a turn takes in a transcript. Of one that is cut, the head and tail are there, at three characters a token."""
+    return (len(turn.text) // 3 if turn.cut else turn.tokens) + LINE_TOKENS

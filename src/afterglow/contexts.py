@@ -23,7 +23,6 @@ from afterglow.compaction import (
     Reason,
     block_tokens_max,
     choose_merge,
-    choose_redo,
     choose_span,
     is_met,
     parts_of,
@@ -45,6 +44,8 @@ from afterglow.worker import Commit
 
 _BITE_TURNS = 1_000
 """The most turns that one claim folds; a longer backlog takes several."""
+_BITE_PARTS = 6
+"""The most calls for summaries that one claim makes before it commits."""
 _PROMPT_TOKENS = 800
 """What the instructions and the answer take of a summariser's window."""
 _REDO_SECONDS = 3600
@@ -79,28 +80,31 @@ class Contexts:
         """The next step for the session that the claim is about, and its commit."""
         shown = await self._store.context_rows(claim.owner, claim.subject, tail_turns=0)
         step = _Step(self._store, shown, self._means_of(shown.session.binding.agent))
-        found = await step.next(claim.reason)
+        found = await step.next()
         if found is None:
-            return None
+            return partial(self._store.finish, claim, step.later(shown.blocks))
         change, more = found
-        commit = partial(self._store.commit_blocks, claim.owner, claim.subject, change, claim, more)
 
-        async def commit_and_say() -> None:
-            session = await commit()
+        async def commit() -> None:
+            session = await self._store.commit_blocks(claim.owner, claim.subject, change, claim, more)
             _log.info(
                 "session %s: %s, turns to %d in blocks of %d tokens, version %d",
                 session.id,
-                claim.reason,
+                ", ".join(sorted({block.reason for block in change.blocks})),
                 session.folded.to_seq,
                 session.folded.block_tokens,
                 session.folded.version,
             )
 
-        return commit_and_say
+        return commit
+
+
+Found = tuple[Change, Sequence[Due]]
+"""What a step changes, and what is to be done after it."""
 
 
 class _Step:
-    """One step of compaction over what was read of a session."""
+    """One step of compaction, chosen by what the session is like: the row of work only says when to look."""
 
     def __init__(self, store: Store, shown: Shown, means: Means) -> None:
         self._store = store
@@ -110,16 +114,24 @@ class _Step:
         self._frame = means.frame
         self._fence = shown.fence or new_fence(store.clock)
 
-    async def next(self, reason: str) -> tuple[Change, Due | None] | None:
-        if reason in REASONS and (found := await self._fold(reason)):
+    async def next(self) -> Found | None:
+        wanted = self._session.folded.wanted
+        if wanted in REASONS and (found := await self._fold(wanted)):
             return found
-        if (old := self._to_redo(self._shown.blocks)) and self._is_ripe(old) and (found := await self._redo(old)):
+        merging = choose_merge(self._shown.blocks, self._frame.limits.fanout)
+        if (old := self._to_redo(merging)) and (found := await self._redo(old)):
             return found
-        if merging := choose_merge(self._shown.blocks, self._frame.limits.fanout):
-            return await self._merge(merging)
-        return None
+        return await self._merge(merging) if merging else None
 
-    async def _fold(self, reason: Reason) -> tuple[Change, Due | None] | None:
+    def later(self, blocks: Sequence[Block]) -> list[Due]:
+        """When to look at the session again, where nothing is left to do now."""
+        now = self._store.clock.now()
+        if choose_merge(blocks, self._frame.limits.fanout):
+            return [Due(kind="context", at=now, reason="merge")]
+        extracts = [block for block in blocks if self._is_poor(block)]
+        return [Due(kind="context", at=max(now, min(map(_ripe_at, extracts))), reason="redo")] if extracts else []
+
+    async def _fold(self, reason: Reason) -> Found | None:
         session = self._session
         if is_met(session, reason, self._frame.limits):
             return None
@@ -127,43 +139,51 @@ class _Step:
         span = choose_span(tail, session, reason, self._frame.limits)
         if span is None:
             return None
-        turns = [turn for turn in tail if turn.seq <= span.last_seq]
-        asking = asyncio.create_task(self._ask(turns, self._store.clock.now()))
-        try:
-            blocks = await self._fold_turns(turns, reason)
-            reports = await asking
-        finally:
-            asking.cancel()
+        parts = self._parts([turn for turn in tail if turn.seq <= span.last_seq])
+        bite = parts[:_BITE_PARTS]
+        blocks, reports = await self._folded(bite, reason)
+        # Until all is folded the session does not count as compacted, so that the next claim goes on with it.
+        if len(bite) < len(parts) or tail[-1].seq < session.turns:
+            return self._change(blocks, reports=reports), [
+                Due(kind="context", at=self._store.clock.now(), reason=reason)
+            ]
         change = self._change(blocks, reports=reports, turns=session.turns, exchanges=session.exchanges)
-        unfinished = len(tail) == _BITE_TURNS and span.last_seq == tail[-1].seq
-        return change, self._more([*self._shown.blocks, *blocks], unfinished=unfinished)
+        return change, self.later([*self._shown.blocks, *self._dated(blocks)])
 
-    async def _merge(self, blocks: Sequence[Block]) -> tuple[Change, Due | None]:
+    async def _merge(self, blocks: Sequence[Block]) -> Found:
         material = material_of_blocks(blocks)
         level = blocks[0].level + 1
         written = await self._written(material, "merge", level)
         merged = _block(self._session.id, level, blocks[0], blocks[-1], material, written, "merge")
         merged = replace(merged, children=tuple(block.number for block in blocks))
         left = [block for block in self._shown.blocks if block not in blocks]
-        return self._change([merged], replaces=merged.children), self._more([merged, *left])
+        return self._change([merged], replaces=merged.children), self.later([merged, *left])
 
-    async def _redo(self, old: Block) -> tuple[Change, Due | None] | None:
+    async def _redo(self, old: Block) -> Found | None:
         turns = await self._turns(old.first_seq, old.last_seq)
-        (new, *rest) = await self._fold_turns(turns, "redo")
-        if new.extract or rest:
+        new = await self._fold_parts(self._parts(turns), "redo")
+        if any(block.extract for block in new):
             return None  # no better than what is there
-        left = [new if block is old else block for block in self._shown.blocks]
-        return self._change([new], replaces=(old.number,)), self._more(left, redo_seconds=0)
+        left = [block for block in self._shown.blocks if block is not old]
+        return self._change(new, replaces=(old.number,)), self.later([*left, *new])
 
-    async def _fold_turns(self, turns: Sequence[Turn], reason: str) -> list[Block]:
-        room = self._means.model.window_tokens - _PROMPT_TOKENS
-        blocks: list[Block] = []
-        for part in parts_of(turns, room):
-            blocks += await self._fold_part(part, reason)
-        return blocks
+    async def _folded(self, parts: Sequence[Sequence[Turn]], reason: str) -> tuple[list[Block], list[Report]]:
+        """The blocks of these turns, and what the sources say of their time, asked meanwhile."""
+        turns = [turn for part in parts for turn in part]
+        asking = asyncio.create_task(self._ask(turns, self._store.clock.now()))
+        try:
+            return await self._fold_parts(parts, reason), await asking
+        finally:
+            asking.cancel()
+
+    def _parts(self, turns: Sequence[Turn]) -> list[list[Turn]]:
+        return parts_of(turns, max(1, self._means.model.window_tokens - _PROMPT_TOKENS))
+
+    async def _fold_parts(self, parts: Sequence[Sequence[Turn]], reason: str) -> list[Block]:
+        return [block for part in parts for block in await self._fold_part(part, reason)]
 
     async def _fold_part(self, turns: Sequence[Turn], reason: str) -> list[Block]:
-        material = material_of(turns, self._frame.zone)
+        material = await asyncio.to_thread(material_of, turns, self._frame.zone)
         try:
             written = await self._written(material, "fold", 0)
         except ModelTooLong:
@@ -176,8 +196,9 @@ class _Step:
 
     async def _written(self, material: Material, prompt: str, level: int) -> Written:
         tokens_max = self._tokens_max(material, level)
-        if material.replaced_tokens <= SMALL_TOKENS:
-            return replace(extract(material, tokens_max), extract=False)  # a summary would be no shorter
+        if material.replaced_tokens <= SMALL_TOKENS or self._means.model.name == OFFLINE:
+            # There is no model, or its summary would be no shorter.
+            return replace(await asyncio.to_thread(extract, material, tokens_max), extract=False)
         order = Order(
             prompt=prompt,
             purpose=prompt,
@@ -239,6 +260,7 @@ class _Step:
         turns: int | None = None,
         exchanges: int | None = None,
     ) -> Change:
+        asked = {wanted.name for wanted in self._means.sources}
         return Change(
             version=self._session.folded.version,
             blocks=tuple(blocks),
@@ -246,30 +268,27 @@ class _Step:
             reports=tuple(reports),
             turns=turns,
             exchanges=exchanges,
+            drops=tuple(report.source for report in self._shown.reports if report.source not in asked),
             fence=self._fence,
         )
 
-    def _to_redo(self, blocks: Sequence[Block]) -> Block | None:
-        """A block that this model could write better."""
-        return None if self._means.model.name == OFFLINE else choose_redo(blocks)
-
-    def _is_ripe(self, old: Block) -> bool:
-        """Whether to ask again: the model never was, or it was some time ago."""
-        age = self._store.clock.now() - old.created_at
-        return old.reason == WINDOW or age >= timedelta(seconds=_REDO_SECONDS)
-
-    def _more(
-        self, shown: Sequence[Block], *, unfinished: bool = False, redo_seconds: float = _REDO_SECONDS
-    ) -> Due | None:
-        """What remains to be done after this step."""
+    def _to_redo(self, merging: Sequence[Block] | None) -> Block | None:
+        """A block of sentences to be written better: one whose time has come, or that would be merged as it is."""
         now = self._store.clock.now()
-        if unfinished:
-            return Due(kind="context", at=now, reason="backlog")
-        if choose_merge(shown, self._frame.limits.fanout):
-            return Due(kind="context", at=now, reason="merge")
-        if self._to_redo(shown):
-            return Due(kind="context", at=now + timedelta(seconds=redo_seconds), reason="redo")
-        return None
+        poor = [block for block in self._shown.blocks if self._is_poor(block)]
+        return next((block for block in poor if now >= _ripe_at(block) or block in (merging or ())), None)
+
+    def _is_poor(self, block: Block) -> bool:
+        return block.extract and block.level == 0 and self._means.model.name != OFFLINE
+
+    def _dated(self, blocks: Sequence[Block]) -> list[Block]:
+        """New blocks as they will be dated, at the earliest."""
+        return [replace(block, created_at=self._store.clock.now()) for block in blocks]
+
+
+def _ripe_at(block: Block) -> datetime:
+    """When to ask for a better one: at once where the model never was asked, else after some time."""
+    return block.created_at + timedelta(seconds=0 if block.reason == WINDOW else _REDO_SECONDS)
 
 
 def new_fence(clock: Clock) -> str:

@@ -12,6 +12,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from inspect import isawaitable
 
 from afterglow.compaction import Frame, Limits, choose_span, due_after, parts_of
@@ -93,19 +94,21 @@ class Conversation:
         frame = self._frame_of(to.binding.agent)
         entry = await self._prepare(message, to.binding.agent)
         turn, shown = await self._store.begin_exchange(to.owner, to.place, entry, named=to.named)
-        if answered := await self._answered(turn, message.key, shown):
-            return answered
-        context = await self._fitting(shown, frame)
+        there_already = await self._replies_to(turn, message.key, shown)
+        if _is_complete(there_already):
+            return Exchanged(message=turn, replies=there_already, context=None)
+        context, waited = await self._fitting(shown, frame)
         replies = _replies(await _called(respond, context))
         there = replace(to, owner=turn.owner, place=turn.session, named=None)
         written = [
-            await self.write(there, self._draft(reply, message, number)) for number, reply in enumerate(replies, 1)
+            await self.write(there, self._draft(reply, message, number))
+            for number, reply in enumerate(replies, len(there_already) + 1)  # after those of one that died half-way
         ]
         return Exchanged(
             message=turn,
             replies=tuple(reply for reply, _ in written),
             context=context,
-            due=any(due for _, due in written),
+            due=waited or any(due for _, due in written),
         )
 
     async def write(self, to: Address, draft: Draft, also: Sequence[Due] = ()) -> tuple[Turn, bool]:
@@ -140,13 +143,17 @@ class Conversation:
             zone=frame.zone,
         )
 
-    async def _fitting(self, shown: Shown, frame: Frame) -> Context:
-        """What the model sees, made to fit its window if it would not."""
+    async def _fitting(self, shown: Shown, frame: Frame) -> tuple[Context, bool]:
+        """What the model sees, made to fit its window if it would not, and whether it was."""
         context = self.context(shown, frame)
-        if context.left_out and await self._make_room(shown, frame):
-            shown = await self._store.context_rows(shown.session.owner, shown.session.id, at=shown.at)
+        waited = False
+        for _ in range(2):  # once more where somebody else compacted it meanwhile: then less is left to fold
+            if not context.left_out or not await self._make_room(shown, frame):
+                break
+            waited = True
+            shown = await self._store.context_rows(shown.session.owner, shown.session.id)
             context = self.context(shown, frame)
-        return context
+        return context, waited
 
     async def _make_room(self, shown: Shown, frame: Frame) -> bool:
         session = shown.session
@@ -166,17 +173,16 @@ class Conversation:
         )
         again = Due(kind="context", at=self._store.clock.now(), reason="redo")
         with suppress(ClaimLost):  # somebody else made room meanwhile
-            await self._store.commit_blocks(session.owner, session.id, change, more=again)
+            await self._store.commit_blocks(session.owner, session.id, change, more=[again])
         return True
 
-    async def _answered(self, turn: Turn, key: str | None, shown: Shown) -> Exchanged | None:
-        """The answer that is there already, where a message comes again under the key of one that was answered."""
+    async def _replies_to(self, turn: Turn, key: str | None, shown: Shown) -> tuple[Turn, ...]:
+        """The replies that are there already, where a message comes again under its key."""
         if key is None or turn.seq == shown.session.turns:
-            return None
+            return ()
         following = await self._store.turns(turn.owner, turn.session, first_seq=turn.seq + 1, limit=1000)
-        replies = tuple(each for each in following if each.key is not None and each.key.startswith(f"{key}:"))
-        complete = replies and replies[-1].role == "assistant" and not tool_calls(replies[-1].parts)
-        return Exchanged(message=turn, replies=replies, context=None) if complete else None
+        begin = _reply_key(key, "")
+        return tuple(each for each in following if each.key is not None and each.key.startswith(begin))
 
     def _draft(self, reply: Reply, message: Draft, number: int) -> Draft:
         return Draft(
@@ -189,7 +195,7 @@ class Conversation:
             channel=message.channel,
             model=reply.model,
             usage=reply.usage,
-            key=f"{message.key}:{number}" if message.key else None,
+            key=_reply_key(message.key, number) if message.key else None,
         )
 
     def _report(self, session: Session, limits: Limits) -> None:
@@ -203,6 +209,15 @@ class Conversation:
                 session.overhead_tokens,
                 limits.context_limit_tokens,
             )
+
+
+def _reply_key(key: str, number: int | str) -> str:
+    """The key of a reply to the message of this key, which no caller's own key can be by chance."""
+    return f"reply:{sha256(key.encode()).hexdigest()[:32]}:{number}"
+
+
+def _is_complete(replies: Sequence[Turn]) -> bool:
+    return bool(replies) and replies[-1].role == "assistant" and not tool_calls(replies[-1].parts)
 
 
 async def _called(respond: Respond, context: Context) -> Answer:

@@ -15,6 +15,7 @@ _TEXT_CHARS_MIN = 200
 _STUBS_MAX = 100
 _RESULTS_KEPT = 2
 """The newest results of tools in an exchange, which are shown as they are."""
+_NOTE_TOKENS = 30
 _CALM = 0.6
 """Once over the budget, results are put away until this share of it is left, so that it does not happen at every turn."""
 
@@ -74,7 +75,7 @@ def shrunk(exchange: Sequence[Turn], tokens_max: int) -> tuple[list[Turn], int]:
     Old results of tools become stubs first; then long texts are cut, each time shorter; then turns are left out after the
     first. It goes through the exchange as it grew, so that what was put away once is put away in every later context.
     """
-    shown = [_as_shown(turn) for turn in exchange]
+    shown = list(exchange)
     if sum(turn.tokens for turn in shown) <= tokens_max:
         return shown, 0
     shown = _with_stubs(shown, tokens_max)
@@ -87,7 +88,8 @@ def shrunk(exchange: Sequence[Turn], tokens_max: int) -> tuple[list[Turn], int]:
     return shown, len(exchange) - sum((turn.text, turn.parts) == said[turn.seq] for turn in shown)
 
 
-def _as_shown(turn: Turn) -> Turn:
+def as_shown(turn: Turn) -> Turn:
+    """The turn with the tokens of what is shown of it, where that is only its head and tail."""
     return replace(turn, tokens=estimate(turn.text) + estimate_parts(turn.parts)) if turn.cut else turn
 
 
@@ -135,6 +137,7 @@ def _without_the_middle(turns: Sequence[Turn], tokens_max: int) -> list[Turn]:
     if total <= tokens_max or len(turns) < 3:
         return list(turns)
     begin = 1
+    total += _NOTE_TOKENS
     while begin < len(turns) - 1 and total > tokens_max:
         total -= turns[begin].tokens
         begin += 1

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 
 from afterglow.checks import is_only_too_long, problem_with
@@ -36,8 +36,9 @@ _REQUESTS = (
     r"s'il (?:te|vous) pla[iî]t|peux-tu|pouvez-vous|rappelle|proszę|przypomnij|możesz",
 )
 _REQUEST = re.compile(rf"\b(?:{'|'.join(_REQUESTS)})\b|请|提醒", re.IGNORECASE)
-_SENTENCE = re.compile(r"[^\n]+?(?:[.!?]+(?=\s|$)|[。！？]|$)", re.MULTILINE)
+_SENTENCE = re.compile(r"[^\n]+?(?:(?<![.!?])[.!?]++(?=\s|$)|[。！？]|$)", re.MULTILINE)
 _CONTENT = re.compile(r"\w{4,}|[^\W\d_a-zA-Z]{1,}")
+WORDLESS = "(nothing was said in words)"
 _NAMED = re.compile(r"^Named: .+$", re.MULTILINE)
 _OPEN = re.compile(r"^(?:Open|Asked):\s*(.+)$", re.MULTILINE)
 
@@ -88,8 +89,6 @@ class Written:
 
 async def fold(model: Model, material: Material, order: Order) -> Written:
     """The text that can stand for the material in at most `tokens_max` tokens."""
-    if model.name == OFFLINE:
-        return replace(extract(material, order.tokens_max), extract=False)
     prompt = load(order.prompt)
     paid: list[Completion | PaidAnswer] = []
     problem = summary = ""
@@ -174,7 +173,7 @@ def _request(prompt: Prompt, material: Material, order: Order, problem: str) -> 
     return Request(
         purpose=order.purpose,
         instructions=instructions,
-        material=f"{order.fence}\n{material.text.replace(order.fence, '')}\n{order.fence}",
+        material=f"{order.fence}\n{material.text.replace(order.fence, '[mark]')}\n{order.fence}",
         tokens_max=int(order.tokens_max * _SUMMARY_SHARE),
         deadline_seconds=order.deadline_seconds,
         owner=order.owner,
@@ -184,7 +183,7 @@ def _request(prompt: Prompt, material: Material, order: Order, problem: str) -> 
 
 def _with_what_it_lost(summary: str, material: Material, tokens_max: int) -> tuple[str, list[str]]:
     """The summary, what the user asked for and it left out, and the identifiers it lost, as far as there is room."""
-    text = summary
+    text = summary or WORDLESS
     for asked in [each for each in material.requests if not _covers(summary, each)][:ASKED_MAX]:
         longer = f"{text}\nAsked: {asked}"
         text = longer if estimate(longer) <= tokens_max else text

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from afterglow.compaction import Block, Frame
 from afterglow.context import Context
 from afterglow.contexts import Contexts
 from afterglow.conversation import Address, Conversation, Exchanged, Respond
-from afterglow.errors import AfterglowError, BadInput
+from afterglow.errors import AfterglowError, BadInput, NotFound
 from afterglow.excerpts import excerpt, json_bytes, shorter_parts
 from afterglow.means import SettingsMeans, frame_of
 from afterglow.model import Model
@@ -293,8 +293,10 @@ class Memory:
         return self._conversation.context(shown, self.frame_of(session.binding.agent))
 
     async def compact(self, session: Session) -> Session:
-        """Fold what can be folded of the session now, and wait for it."""
+        """Fold what can be folded of the session now, and wait for it. Where that fails, the work stays due, and says why."""
         _check_session(session)
+        with suppress(NotFound):  # a person's wish ends the waiting after a failure
+            await self.store.retry(session.owner, kind="context", subject=session.id)
         due = Due(kind="context", at=self.store.clock.now(), reason="manual", subject=session.id)
         await self.store.mark_due(session.owner, due)
         await self._worker.attend(session.owner, "context", session.id)
@@ -305,11 +307,12 @@ class Memory:
         _check_session(session)
         return await self.store.blocks(session.owner, session.id)
 
-    async def expand(self, session: Session, block: int, *, limit: int = 1000) -> list[Turn]:
-        """The turns that a block stands for."""
+    async def expand(self, session: Session, block: int) -> list[Turn]:
+        """All turns that a block stands for."""
         _check_session(session)
         found = await self.store.block(session.owner, session.id, block)
-        return await self.turns(session, first_seq=found.first_seq, last_seq=found.last_seq, limit=limit)
+        count = found.last_seq - found.first_seq + 1
+        return await self.turns(session, first_seq=found.first_seq, last_seq=found.last_seq, limit=count)
 
     async def open_session(self, binding: Binding, named: str | None = None) -> Session:
         """The binding's open session, or a new one; with a name of your own, that session, made if it is missing."""

@@ -39,30 +39,22 @@ async def export_lines(memory: Memory, scope: Scope = EVERYONE) -> AsyncIterator
     after: Session | None = None
     turns = 0
     while page := await memory.store.sessions_by_name(scope, limit=_PAGE, after=after):
-        for session in page:
+        for named in page:
+            # Its blocks are read with it: a fold that is committed meanwhile would not fit the counters.
+            session, fence, blocks, reports = await memory.store.folded(named.owner, named.id)
             yield _line("session", asdict(session))
             for seq in range(1, session.turns + 1, _PAGE):
                 for turn in await memory.turns(session, first_seq=seq, last_seq=session.turns, limit=_PAGE):
                     yield _line("turn", asdict(await memory.turn(session, turn.seq) if turn.cut else turn))
             turns += session.turns
             if session.folded.version:
-                yield _line("folded", await _folded(memory, session))
+                parts = {"blocks": [asdict(each) for each in blocks], "reports": [asdict(each) for each in reports]}
+                yield _line("folded", {"session": session.id, "fence": fence, **parts})
         after = page[-1]
     for work in await memory.store.work_list(scope, limit=1_000_000):
         asked = Due(kind=work.kind, at=work.ready_at, reason=work.reason, subject=work.subject)
         yield _line("work", {"owner": work.owner, **asdict(asked)})
     yield _line("end", {"turns": turns})
-
-
-async def _folded(memory: Memory, session: Session) -> dict[str, Any]:
-    store, owner = memory.store, session.owner
-    shown = await store.context_rows(owner, session.id, tail_turns=0)
-    return {
-        "session": session.id,
-        "fence": shown.fence,
-        "blocks": [asdict(block) for block in await store.blocks(owner, session.id)],
-        "reports": [asdict(report) for report in await store.reports(owner, session.id)],
-    }
 
 
 async def import_lines(memory: Memory, lines: Iterable[str]) -> int:

@@ -65,6 +65,8 @@ class Folded:
     version: int = 0
     """Grows with every block; a commit that began at another version is refused."""
     block_tokens: int = 0
+    wanted: str | None = None
+    """Why a compaction is asked for that is not done yet."""
     waits: int = 0
     """How often a person waited while the context was made to fit the model's window."""
 

@@ -114,9 +114,12 @@ class Worker:
             await (self._store.finish(claim) if commit is None else commit())
         except ClaimLost as lost:
             _log.info("%s of %s: %s", claim.kind, claim.subject, lost)
+            # Where only the result was refused the claim is still held, and nobody should wait for the end of its lease.
+            await self._give_back(claim, lost)
         except asyncio.CancelledError:
             # Whoever stops the worker does not make the next one wait for the end of the lease.
-            await asyncio.shield(self._put_back(claim, "the worker was stopped", wait_seconds=0, park=False))
+            stopped = self._put_back(claim, "the worker was stopped", wait_seconds=0, park=False, counts=False)
+            await asyncio.shield(stopped)
             raise
         except AfterglowError as error:
             _log.warning("%s of %s failed: %s", claim.kind, claim.subject, redact(str(error)).text)
@@ -138,9 +141,11 @@ class Worker:
         said = redact(error_text(error)).text  # a provider's error may quote a key
         await self._put_back(claim, said, wait_seconds=wait, park=park)
 
-    async def _put_back(self, claim: Claim, error: str, *, wait_seconds: float, park: bool) -> None:
+    async def _put_back(
+        self, claim: Claim, error: str, *, wait_seconds: float, park: bool, counts: bool = True
+    ) -> None:
         try:
-            await self._store.give_back(claim, error, wait_seconds=wait_seconds, park=park)
+            await self._store.give_back(claim, error, wait_seconds=wait_seconds, park=park, counts=counts)
         except AfterglowError as later:
             _log.info("%s of %s was not given back, its lease will end: %s", claim.kind, claim.subject, later)
 

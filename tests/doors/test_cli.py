@@ -540,12 +540,14 @@ def test_the_context_shows_tokens_and_what_was_left_out(
     assert re.search(r"^\d+ of 8,000 tokens in 6 messages +█+░+$", run("context", session).stdout, re.MULTILINE)
     remember(filled, lambda memory: memory.append(KATE, "user", "word " * 2000))
     monkeypatch.setenv("AFTERGLOW_CONTEXT__CONTEXT_LIMIT_TOKENS", "500")
+    monkeypatch.setenv("AFTERGLOW_CONTEXT__WINDOW_TOKENS", "500")
     monkeypatch.setenv("AFTERGLOW_COMPACTION__BLOCK_BUDGET_TOKENS", "100")
     assert "1 turn is shown shorter" in run("context", session).stderr
-    monkeypatch.setenv("AFTERGLOW_CONTEXT__WINDOW_TOKENS", "500")
-    small = run("context", session)
-    assert "6 older turns did not fit" in small.stderr
-    assert json.loads(run("context", session, "--json").stdout)["left_out"] == 6
+    for role, text in (("assistant", "Yes."), ("user", "And now?")):
+        remember(filled, lambda memory, role=role, text=text: memory.append(KATE, role, text))
+    noted = " ".join(run("context", session).stderr.split())  # the six before are folded by then
+    assert f"2 older turns did not fit; `afterglow sessions show {session} --first 7 --last 8`" in noted
+    assert json.loads(run("context", session, "--json").stdout)["left_out"] == 2
 
 
 @pytest.mark.spec("LOG-7")

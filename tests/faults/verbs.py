@@ -197,6 +197,7 @@ VERBS: dict[str, Verb] = {
     "context_rows": lambda store: store.context_rows(KATE.owner, "folded", at=4),
     "blocks": lambda store: store.blocks(KATE.owner, "folded"),
     "block": lambda store: store.block(KATE.owner, "folded", 1),
+    "folded": lambda store: store.folded(KATE.owner, "folded"),
     "reports": lambda store: store.reports(KATE.owner, "folded"),
     "commit_blocks": _commit_blocks,
     "restore_blocks": _restore_blocks,

@@ -14,6 +14,7 @@ from afterglow.context import Context
 from afterglow.errors import ClaimLost, SourceError
 from afterglow.memory import Memory
 from afterglow.model import scripted
+from afterglow.model.offline import OfflineModel
 from afterglow.model.scripted import ScriptedModel
 from afterglow.store.contract import Store
 from afterglow.turns import Session
@@ -191,7 +192,7 @@ async def test_a_backlog_over_the_summarisers_window_becomes_several_blocks_in_o
     session = await memory.compact(session)
     assert session.folded.to_seq == 74
     blocks = [block for block in await memory.blocks(session) if block.level == 0]
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     assert all(later.first_seq == earlier.last_seq + 1 for earlier, later in pairwise(blocks))
     shown = "\n".join(request.material for request in model.requests if request.purpose == "fold")
     assert all(f"FACT-{number:05d}" in shown for number in range(1, 38)), "nothing is dropped silently"
@@ -367,3 +368,106 @@ async def test_work_asked_for_during_a_fold_stays_due(memory_with: OpenMemory, s
     await commit()
     (work,) = await store.work_list(KATE.owner)
     assert (work.reason, work.state) == ("threshold", "due")
+
+
+# --- what was forgotten once
+
+
+@pytest.mark.spec("CTX-10", "P6")
+async def test_a_backlog_of_thousands_of_turns_is_folded_bite_by_bite_to_its_end(memory_with: OpenMemory) -> None:
+    model = ScriptedModel(summary, window_tokens=4_000)
+    memory = memory_with({"interval": 0}, answering=model)
+    for number in range(1, 1_251):
+        await memory.append(KATE, "user", f"FACT-{number:05d}")
+        await memory.append(KATE, "assistant", "I see what you mean by that, I think.")
+    session = await memory.compact(await memory.open_session(KATE))
+    assert session.folded.to_seq == 2_494
+    assert session.folded.block_tokens <= 2_000
+    assert await memory.store.work_list(KATE.owner) == []
+    await covered(memory, session)
+
+
+@pytest.mark.spec("CTX-8")
+async def test_a_better_summary_stays_due_whatever_else_is_asked_for_meanwhile(
+    memory_with: OpenMemory, clock: FixedClock
+) -> None:
+    steps: list[scripted.Step] = [scripted.EMPTY] * 2
+    memory = memory_with(answering=ScriptedModel(lambda request: steps.pop(0) if steps else summary(request)))
+    session = await talk(memory, 5)
+    await memory.compact(session)
+    (work,) = await memory.store.work_list(KATE.owner)
+    assert (work.reason, work.ready_at) == ("redo", NOON + timedelta(hours=1))
+    clock.move(3600)
+    await talk(memory, 6, first=6)
+    await memory.compact(session)
+    assert not [block for block in (await memory.store.context_rows(KATE.owner, session.id)).blocks if block.extract]
+
+
+@pytest.mark.spec("CTX-8")
+async def test_what_is_to_be_merged_is_written_better_first(memory_with: OpenMemory) -> None:
+    bad = 6 * 2
+    calls = 0
+
+    def script(request: scripted.Request) -> scripted.Step:
+        nonlocal calls
+        calls += 1
+        return (
+            scripted.EMPTY if calls <= bad else f"{summary(request)} And some more was said about it by both of them."
+        )
+
+    memory = memory_with(
+        {"interval": 1, "keep_recent": 2}, answering=ScriptedModel(script), spend={"breaker_failures": 100}
+    )
+    session = await talk(memory, 8)
+    merged = [block for block in await memory.blocks(session) if block.level == 1]
+    assert merged
+    children = [await memory.store.block(KATE.owner, session.id, number) for number in merged[0].children]
+    assert not any(child.extract for child in children)
+
+
+@pytest.mark.spec("P6")
+async def test_turns_without_a_word_can_be_folded_too(memory_with: OpenMemory) -> None:
+    memory = memory_with({"interval": 1, "keep_recent": 0}, answering=OfflineModel())
+    for _ in range(3):
+        await memory.append(KATE, "user", "", parts=[{"type": "image", "data": "A" * 4_000}])
+        await memory.append(KATE, "assistant", "", parts=[{"type": "image", "data": "B" * 4_000}])
+        await memory.settle()
+    session = await memory.open_session(KATE)
+    assert session.folded.to_seq == 4
+    assert "(nothing was said in words)" in (await memory.context(session)).messages[0].text
+
+
+@pytest.mark.spec("P3")
+async def test_a_result_that_is_refused_does_not_hold_the_work_until_the_lease_ends(
+    memory_with: OpenMemory, store: Store, clock: FixedClock
+) -> None:
+    from tests.faults.verbs import block, change
+
+    memory = memory_with({"in_library": False})
+    session = await talk(memory, 5)
+
+    class Overtaken(ScriptedModel):
+        async def complete(self, request: scripted.Request) -> scripted.Completion:
+            if not self.requests:
+                await store.commit_blocks(KATE.owner, session.id, change(block(session.id, 1, 2)))
+            return await super().complete(request)
+
+    late = memory_with({"in_library": False}, answering=Overtaken(summary))
+    await worker(late).drain()
+    (work,) = await store.work_list(KATE.owner)
+    assert (work.state, work.holder) == ("waiting", None)
+    clock.move(60)
+    await worker(late).drain()
+    await covered(memory, session)
+    assert (await memory.open_session(KATE)).folded.to_seq == 4
+
+
+@pytest.mark.spec("SRC-5")
+async def test_the_report_of_a_source_that_is_asked_no_more_goes_with_the_next_compaction(
+    memory_with: OpenMemory,
+) -> None:
+    session = await talk(memory_with(sources={"calendar": Calendar("dentist")}), 5)
+    memory = memory_with()
+    await talk(memory, 5, first=6)
+    assert "dentist" not in (await memory.context(session)).messages[0].text
+    assert "dentist" in (await memory.context(session, at=11)).messages[0].text

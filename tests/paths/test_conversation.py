@@ -189,3 +189,29 @@ async def test_it_is_the_same_on_every_channel(memory_with: OpenMemory) -> None:
         session = await talk(memory, 7, to=to)
         shown.append([(message.role, message.text) for message in (await memory.context(session)).messages[1:]])
     assert shown[0] == shown[1] == shown[2]
+
+
+@pytest.mark.spec("LOG-1", "AGENT-6")
+async def test_a_message_that_was_answered_half_way_is_answered_to_its_end(memory_with: OpenMemory) -> None:
+    memory = memory_with()
+    call = Reply(text="", parts=[{"type": "tool_call", "id": "c1", "name": "look", "arguments": {}}])
+    result = Reply(text="", role="tool", parts=[{"type": "tool_result", "id": "c1", "content": "rain"}])
+    key = "k" * 200  # as long as a key may be
+    await memory.exchange(KATE, "Weather?", lambda context: [call, result], key=key)
+    done = await memory.exchange(KATE, "Weather?", lambda context: "It rains.", key=key)
+    assert done.text == "It rains."
+    again = await memory.exchange(KATE, "Weather?", lambda context: pytest.fail("asked again"), key=key)
+    assert again.text == "It rains."
+    session = await memory.open_session(KATE)
+    assert [turn.role for turn in await memory.turns(session)] == ["user", "assistant", "tool", "assistant"]
+
+
+@pytest.mark.spec("P6")
+async def test_a_program_that_ends_often_does_not_park_what_it_could_not_finish(memory_with: OpenMemory) -> None:
+    slow = ScriptedModel(summary, delay_seconds=60)
+    memory = memory_with(answering=slow)
+    for number in range(8):
+        await memory.exchange(KATE, f"FACT-{number} " + "word " * 40, lambda context: "I see. " + "word " * 40)
+        await memory.settle(0.05)
+    (work,) = await memory.store.work_list(KATE.owner)
+    assert (work.state, work.attempts) == ("due", 0)

@@ -108,7 +108,7 @@ async def test_one_bad_session_does_not_delay_the_others(store: Store, caplog: p
 
 
 @pytest.mark.spec("P3")
-async def test_a_lost_claim_is_dropped_and_changes_nothing(store: Store, clock: FixedClock) -> None:
+async def test_a_result_that_is_refused_is_dropped_and_the_work_tried_again(store: Store, clock: FixedClock) -> None:
     async def act(claim: Claim) -> Commit | None:
         async def commit() -> None:
             raise ClaimLost("somebody else was first")
@@ -118,7 +118,7 @@ async def test_a_lost_claim_is_dropped_and_changes_nothing(store: Store, clock: 
     await ask(store, "s1")
     await worker(store, act).drain()
     (work,) = await store.work_list(EVERYONE)
-    assert (work.state, work.last_error) == ("claimed", None)
+    assert (work.state, work.last_error) == ("waiting", "ClaimLost: somebody else was first")
 
 
 async def test_a_long_act_keeps_its_lease(open_store: OpenStore) -> None:

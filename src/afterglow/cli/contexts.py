@@ -139,11 +139,14 @@ def _messages(shown: Context, full: bool) -> list[Any]:
 def _note_what_is_not_shown(call: Call, shown: Context) -> None:
     from afterglow.cli.screen import count
 
-    if blocks := [each.block for each in shown.portions if each.block is not None]:
-        call.screen.note(f"`afterglow expand {shown.session} {blocks[-1]}` shows the turns behind block {blocks[-1]}.")
+    blocks = [each for each in shown.portions if each.block is not None]
+    if blocks:
+        newest = blocks[-1].block
+        call.screen.note(f"`afterglow expand {shown.session} {newest}` shows the turns behind block {newest}.")
     if shown.left_out:
-        left_out = count(shown.left_out, "older turn")
-        call.screen.note(f"{left_out} did not fit; `afterglow sessions show {shown.session} --first 1` shows them.")
+        first = ((blocks[-1].last_seq or 0) if blocks else 0) + 1
+        where = f"afterglow sessions show {shown.session} --first {first} --last {first + shown.left_out - 1}"
+        call.screen.note(f"{count(shown.left_out, 'older turn')} did not fit; `{where}` shows them.")
     if shown.put_away:
         put_away = count(shown.put_away, "turn is", "turns are")
         call.screen.note(f"{put_away} shown shorter; `afterglow expand {shown.session} --turn N` shows one whole.")

@@ -19,6 +19,8 @@ from afterglow.work import Work
 
 Time = Callable[[datetime], str]
 
+NO_PROMPT = "none"
+"""What stands in place of a prompt where sentences were chosen."""
 _LOST_SHOWN = 5
 _WORK_MAX = 10_000
 _WHY = {
@@ -127,7 +129,7 @@ def _block_rows(block: Block, time: Time) -> list[tuple[str, str]]:
         ),
         ("made from", f"{made_from} (level {block.level}), {time(block.created_at)}"),
         ("why", f"{block.reason}: {_WHY[block.reason]}" if block.reason in _WHY else block.reason),
-        ("by", f"{block.model}, prompt {block.prompt}" if block.prompt else block.model),
+        ("by", f"{block.model}, {'without a prompt' if block.prompt == NO_PROMPT else f'prompt {block.prompt}'}"),
         ("tokens", f"{block.span_tokens:,} → {block.tokens:,}{_usage(block)}"),
     ]
     if block.extract:

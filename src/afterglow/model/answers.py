@@ -42,10 +42,10 @@ def completion(answer: Answer, request: Request, name: str) -> Completion:
     text = without_thoughts(answer.text).strip()
     if not text:
         raise useless("ran out of tokens before it answered" if finish in _CUT else "gave an empty answer")
+    if finish in _CUT:
+        raise useless(f"was cut off after {answer.usage.output_tokens} tokens, in the middle of its answer; say less")
     data = None
     if request.schema is not None:
-        if finish in _CUT:
-            raise useless(f"was cut off after {answer.usage.output_tokens} tokens, in the middle of its JSON")
         data = filled(request.schema, text)
         if data is None:
             raise useless(f"gave no valid JSON of a {request.schema.__name__}")

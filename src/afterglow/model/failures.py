@@ -56,7 +56,9 @@ def classify(error: BaseException, name: str, now: datetime) -> ModelError:
         return ModelBadOutput(f"{name} gave no whole answer: {_excerpt(error)}")
     if status is not None and (status in (408, 409, 425, 429) or status >= 500):
         wait = wait_seconds(error, now)
-        return ModelBusy(f"{name} cannot answer now (HTTP {status}): {_excerpt(error)}; try again later", wait)
+        # A gateway that gave up waiting: the model behind it may have answered, and charged for it.
+        kind = CallLost if status in (408, 502, 504, 524) else ModelBusy
+        return kind(f"{name} cannot answer now (HTTP {status}): {_excerpt(error)}; try again later", wait)
     if status is not None and status >= 400:
         return ModelStopped(
             f"{name} refuses the request (HTTP {status}): {_excerpt(error)}; check the name of the model and its address"

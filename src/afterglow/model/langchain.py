@@ -115,7 +115,8 @@ class LangChainModel:
                 ) from None
 
     def _output_tokens(self, request: Request) -> int:
-        return request.tokens_max + self._provider.thinking_tokens(self._model)
+        # Half as much again and some: an answer that is a little too long is better than one cut in the middle of a number.
+        return request.tokens_max * 3 // 2 + 64 + self._provider.thinking_tokens(self._model)
 
     def _answer(self, message: Any, request: Request) -> Answer:
         usage = _usage(message) or self._estimated(message, request)

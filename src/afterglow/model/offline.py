@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from afterglow.errors import ModelBadOutput
+from afterglow.identifiers import identifiers
 from afterglow.model import Completion, Request
 from afterglow.model.sentences import PIECE_CHARS_MAX, Piece, pieces
 from afterglow.spend import Usage
@@ -36,11 +37,6 @@ _LENGTH_POWER = 0.6
 """Between choosing by worth alone (0), which favours long sentences, and by worth per token (1), which favours short ones."""
 
 _ASSISTANT = ("assistant", "ai")
-_IDENTIFIER = re.compile(
-    r"https?://[^\s<>()\"']+|[\w.+-]+@[\w-]+\.[\w.]+|(?:~|\.{1,2})?/[\w.@+-]+(?:/[\w.@+-]+)*|\b[\w-]+(?:/[\w.-]+)+"
-    r"|\b[\w-]+\.[a-z]{1,4}\b|\b\w*\d[\w.,:/%-]*|[$€£¥]\d[\w.,]*|`[^`\n]{1,80}`|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*\b|\b[A-Z]{2,}\b"
-    r"|(?<=[\w,;] )[A-ZÀ-Þ]\w+"
-)
 _WORD = re.compile(r"[^\W\d_]{2,}|[\u3040-\u30ff\u3400-\u9fff]")
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _PLEA = re.compile(
@@ -118,7 +114,7 @@ class _Weighed:
 
 
 def _weighed(found: Sequence[Piece]) -> list[_Weighed]:
-    names = [frozenset(match.rstrip(".,:;").lower() for match in _IDENTIFIER.findall(piece.text)) for piece in found]
+    names = [frozenset(word.lower() for word in identifiers(piece.text)) for piece in found]
     terms = [names[number] | _words(piece.text) for number, piece in enumerate(found)]
     weights = _weights(terms, {name for each in names for name in each})
     typical = sum(weights.values()) / max(1, len(weights))

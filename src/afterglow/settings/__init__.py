@@ -17,29 +17,32 @@ from afterglow.settings.pages import (
     regenerate,
     with_generated,
 )
-from afterglow.settings.sources import SourceKind, SourceSettings
-from afterglow.settings.tables import (
-    AgentSettings,
+from afterglow.settings.sections import (
     ContextSettings,
     LogSettings,
     SearchSettings,
     ServerSettings,
-    Settings,
     SpendSettings,
     StoreSettings,
     WorkSettings,
 )
+from afterglow.settings.sources import SourceKind, SourceSettings
+from afterglow.settings.summaries import BootSettings, Primary, QuietSettings, SummariesSettings
+from afterglow.settings.tables import AgentSettings, Settings
 from afterglow.settings.text import value_text
 
 __all__ = [
     "LEAVES",
     "VARIABLES",
     "AgentSettings",
+    "BootSettings",
     "CompactionSettings",
     "ContextSettings",
     "ContextSourceSettings",
     "Loaded",
     "LogSettings",
+    "Primary",
+    "QuietSettings",
     "SearchSettings",
     "ServerSettings",
     "Setting",
@@ -48,6 +51,7 @@ __all__ = [
     "SourceSettings",
     "SpendSettings",
     "StoreSettings",
+    "SummariesSettings",
     "WorkSettings",
     "describe",
     "example",

@@ -11,16 +11,10 @@ from pydantic import AfterValidator, Field
 
 from afterglow.settings import values
 from afterglow.settings.text import Told, shown
-from afterglow.settings.values import DAY_SECONDS, Contradictions, Table, number
+from afterglow.settings.values import A_MODEL, DAY_SECONDS, Contradictions, Table, number
 
 Misfits = Iterator[tuple[tuple[str | int, ...], str]]
 """The way to each key that does not fit, inside the table, and a sentence."""
-
-
-def _model(value: str) -> str:
-    if not value.isprintable() or " " in value:
-        raise ValueError
-    return value
 
 
 class ContextSourceSettings(Table):
@@ -59,11 +53,11 @@ class CompactionSettings(Table):
     model: Annotated[
         str,
         Told(
-            allowed="offline, provider:model, or the name of a well-known model, such as gemini-2.5-flash",
+            allowed=A_MODEL,
             default="one found from the environment",
             example="",
         ),
-        AfterValidator(_model),
+        AfterValidator(values.model),
     ] = Field(default="", max_length=200, description="The model that summarises.")
     base_url: Annotated[
         str | None,

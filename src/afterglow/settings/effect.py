@@ -38,7 +38,8 @@ def rows_of(settings: Settings) -> Iterator[Row]:
     yield from _asked(settings.compaction.context_sources, "compaction.context_sources", "compaction.context_sources")
     for agent in settings.agents:
         key = f"agents.{agent.id}"
-        yield from _rows(agent, key, "agents", "agents", without=("id", "compaction"))
+        own = _rows(agent, key, "agents", "agents", without=("id", "compaction"))
+        yield from (row for row in own if row.value is not None)  # the rest is as at the top
         own = _rows(agent.compaction, f"{key}.compaction", "compaction", "agents")
         yield from (row for row in own if row.given)  # the rest is as in [compaction]
         yield from _asked(agent.compaction.context_sources, f"{key}.compaction.context_sources", "agents")

@@ -1,7 +1,7 @@
-"""The settings that exist, table by table: each with its default, its limits and what it means.
+"""The settings that exist: those at the top of the file, the sections, and the agents.
 
-A setting is declared once, here; its checks, its error texts, its environment variable, `afterglow.example.toml` and
-docs/settings.md follow from the declaration.
+A setting is declared once, here or in the module of its section, with its default, its limits and what it means; its
+checks, its error texts, its environment variable, `afterglow.example.toml` and docs/settings.md follow from that.
 """
 
 from __future__ import annotations
@@ -17,116 +17,29 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, fie
 
 from afterglow.settings import values
 from afterglow.settings.compaction import CompactionSettings
+from afterglow.settings.sections import (
+    ContextSettings,
+    LogSettings,
+    SearchSettings,
+    ServerSettings,
+    SpendSettings,
+    StoreSettings,
+    WorkSettings,
+)
 from afterglow.settings.sources import SourceSettings
+from afterglow.settings.summaries import (
+    BootSettings,
+    OwnClear,
+    OwnSummarize,
+    Primary,
+    QuietSettings,
+    SummariesSettings,
+    SunsetMarker,
+    timeout,
+)
 from afterglow.settings.text import Told, masked, shown
-from afterglow.settings.values import DAY_SECONDS, MIB, SQLITE, Contradictions, Table, number
+from afterglow.settings.values import DAY_SECONDS, SQLITE, Contradictions, Table, number
 from afterglow.turns import NAME_CHARS_MAX
-
-
-class LogSettings(Table):
-    """The log of turns."""
-
-    turn_bytes_max: int = number(256 * MIB, 1024, 512 * MIB, "The most bytes one turn may have; a larger is refused.")
-    turn_shown_chars: int = number(
-        24_000, 1_000, 10_000_000, "A turn of more characters is shown to models as its head and tail."
-    )
-
-
-class StoreSettings(Table):
-    """The database."""
-
-    batch_max: int = number(256, 1, 10_000, "The most writes that SQLite commits together.")
-    batch_milliseconds: int = number(20, 1, 10_000, "The longest time that SQLite gathers writes for one commit.")
-    busy_timeout_seconds: float = number(30, 0, 600, "How long to wait for another process that writes to SQLite.")
-    readers: int = number(4, 1, 64, "Connections that read from SQLite.")
-    pool_max: int = number(10, 1, 1_000, "The most connections to PostgreSQL.")
-    pool_timeout_seconds: float = number(10, 0.1, 600, "How long to wait for a free connection to PostgreSQL.")
-
-
-class WorkSettings(Table):
-    """Background work."""
-
-    lease_max_seconds: float = number(3600, 0.1, 7 * DAY_SECONDS, "A lease that would last longer counts as over.")
-    lease_seconds: float = number(120, 0.1, 7 * DAY_SECONDS, "How long a claim lasts unless it is renewed.")
-    attempts_max: int = number(5, 1, 1_000, "Work that failed so often is parked.")
-    backoff_max_seconds: float = number(3600, 0, 31 * DAY_SECONDS, "The longest wait after a failure.")
-    backoff_seconds: float = number(30, 0, 31 * DAY_SECONDS, "The wait after the first failure; it doubles each time.")
-    parked_retry_seconds: float = number(DAY_SECONDS, 1, 366 * DAY_SECONDS, "How often parked work is tried again.")
-    act_seconds_max: float = number(900, 1, DAY_SECONDS, "Work that takes longer is broken off, and tried again.")
-    poll_seconds: float = number(1.0, 0.01, 3600, "How often to look for work when nothing announces it.")
-    concurrency: int = number(4, 1, 256, "How many pieces of work run side by side in one process.")
-
-    @field_validator("lease_seconds", "backoff_seconds")
-    @classmethod
-    def _not_over_its_maximum(cls, value: float, info: ValidationInfo) -> float:
-        maximum = (info.field_name or "").replace("_seconds", "_max_seconds")
-        if value > info.data.get(maximum, value):
-            raise ValueError(
-                f"{shown(value)} is over work.{maximum}, which is {shown(info.data[maximum])}; "
-                "lower the one or raise the other"
-            )
-        return value
-
-
-class SearchSettings(Table):
-    """Searching the log."""
-
-    rows_max: int = number(10_000, 1, 10_000_000, "The most turns that a regular expression reads.")
-    seconds_max: float = number(2.0, 0.01, 60, "The longest time that a regular expression takes.")
-    results_max: int = number(100, 1, 10_000, "The most results of one search.")
-
-
-class ContextSettings(Table):
-    """What the model sees."""
-
-    context_limit_tokens: int = number(8_000, 500, 10_000_000, "The most tokens that a context should have.")
-    window_tokens: int = number(
-        0,
-        0,
-        100_000_000,
-        "The whole window of the model that answers: a context over it is folded at once. "
-        "0 means four times context_limit_tokens.",
-    )
-
-    @field_validator("window_tokens")
-    @classmethod
-    def _not_under_the_limit(cls, value: int, info: ValidationInfo) -> int:
-        limit = info.data.get("context_limit_tokens", 0)
-        if 0 < value < limit:
-            raise ValueError(
-                f"{shown(value)} is under context.context_limit_tokens, which is {shown(limit)}; "
-                "raise the one or lower the other, or give 0 for four times the limit"
-            )
-        return value
-
-    @property
-    def whole_window_tokens(self) -> int:
-        """`window_tokens`, or what its 0 means."""
-        return self.window_tokens or 4 * self.context_limit_tokens
-
-
-class SpendSettings(Table):
-    """What models may cost."""
-
-    day_ceiling_usd: float = number(5.0, 0, 1_000_000, "The most dollars that one day's calls of models may cost.")
-    day_ceiling_tokens: int = number(5_000_000, 0, 10**12, "The most tokens that one day's calls of models may use.")
-    breaker_failures: int = number(5, 1, 1_000, "A model that failed so often in a row is left alone for a while.")
-    breaker_seconds: float = number(60, 1, DAY_SECONDS, "How long a failing model is left alone.")
-
-
-_A_HOST = "an address or a host name, without scheme and port"
-
-
-class ServerSettings(Table):
-    """The HTTP server."""
-
-    host: Annotated[str, Told(allowed=_A_HOST), AfterValidator(values.host)] = Field(
-        default="127.0.0.1", description="The address to listen on. Any but this machine's own demands a token."
-    )
-    port: int = number(8765, 0, 65_535, "The port to listen on; 0 takes any that is free.")
-    allowed_hosts: Annotated[
-        tuple[Annotated[str, AfterValidator(values.host)], ...], Told(allowed=f"up to 100 of: {_A_HOST}")
-    ] = Field(default=(), max_length=100, description="More names by which browsers may reach the server.")
 
 
 class AgentSettings(Table):
@@ -137,6 +50,10 @@ class AgentSettings(Table):
     ] = Field(description="The agent's name, which no other agent has.")
     redact_secrets: bool = Field(default=True, description="Replace keys, tokens and passwords before a turn is kept.")
     drop_private: bool = Field(default=True, description="Drop what stands in <private>…</private> before it is kept.")
+    timeout_summarize_seconds: OwnSummarize = timeout(
+        None, "As at the top, for the sessions of this agent; 0 is never."
+    )
+    timeout_clear_seconds: OwnClear = timeout(None, "As at the top, for the sessions of this agent; 0 is never.")
     compaction: Annotated[
         CompactionSettings,
         Told(allowed="a table with any of the keys of [compaction]", default="as in [compaction]"),
@@ -180,6 +97,45 @@ class Settings(Table):
         ),
         AfterValidator(values.zone),
     ] = Field(default_factory=values.machine_zone, max_length=100, description="The time zone of owners who have none.")
+    primary: Primary = Field(
+        default="auto",
+        description="Whether this process makes work due unasked: auto, while no other does; true, or it does not start; "
+        "false, never.",
+    )
+    primary_lease_seconds: float = number(
+        30, 0.1, 3600, "How long a process stays the primary unless it renews that; then another takes over."
+    )
+    auto_summarize: bool = Field(
+        default=True, description="Whether the primary looks by itself for sessions that need a summary."
+    )
+    sweep_interval_seconds: float = number(
+        600,
+        0,
+        31 * DAY_SECONDS,
+        "The sweep: how often the primary looks for sessions with turns that no summary covers; 0 is never.",
+    )
+    sweep_sessions: int = number(10, 1, 10_000, "The most sessions that one sweep takes, the newest first.")
+    sweep_quiet_seconds: float = number(
+        600,
+        0,
+        31 * DAY_SECONDS,
+        "The sweep leaves alone a session with a turn in so many last seconds, unless it is closed.",
+    )
+    drift_days: int = number(
+        30, 0, 36_600, "How many days back the primary looks for the same when it starts; 0 is not at all."
+    )
+    sunset_marker: SunsetMarker = Field(
+        default="[SUNSET HANDOVER]",
+        max_length=200,
+        description="A turn of the owner or the agent that begins with this text ends the session; none does where it is "
+        "empty.",
+    )
+    timeout_summarize_seconds: float = timeout(
+        1800, "So long after the last message the whole session is summarised; 0 is never."
+    )
+    timeout_clear_seconds: float = timeout(
+        3600, "So long after that summary the context is cleared and the session closed; 0 is never."
+    )
     log: LogSettings = LogSettings()
     store: StoreSettings = StoreSettings()
     work: WorkSettings = WorkSettings()
@@ -190,6 +146,8 @@ class Settings(Table):
         Told(allowed="a table for each, by name: [sources.calendar-hand] in TOML", example="calendar-hand"),
     ] = Field(default={}, max_length=1_000, description="What may be asked about a time window, by name.")
     compaction: CompactionSettings = CompactionSettings()
+    boot: BootSettings = BootSettings()
+    summaries: SummariesSettings = SummariesSettings()
     spend: SpendSettings = SpendSettings()
     server: ServerSettings = ServerSettings()
     agents: Annotated[
@@ -218,6 +176,13 @@ class Settings(Table):
         if found := list(_misfits(compaction, info.data)):
             raise Contradictions(found)
         return compaction
+
+    @field_validator("boot")
+    @classmethod
+    def _leaves_room_in_the_context(cls, boot: BootSettings, info: ValidationInfo) -> BootSettings:
+        if (context := info.data.get("context")) and (found := list(boot.over(context.context_limit_tokens))):
+            raise Contradictions(found)
+        return boot
 
     @field_validator("agents")
     @classmethod
@@ -258,6 +223,24 @@ class Settings(Table):
     def compaction_of(self, agent_id: str) -> CompactionSettings:
         """How the sessions of the agent are compacted: as its own table says, and else as [compaction] does."""
         return self.compaction.overridden_by(self.agent(agent_id).compaction)
+
+    def primary_or(self, default: Primary) -> Primary:
+        """`primary` where it was given, and else the default of whoever asks: a server's is not that of a library."""
+        return self.primary if "primary" in self.model_fields_set else default
+
+    def quiet_of(self, agent_id: str) -> QuietSettings:
+        """What happens to quiet sessions of the agent: as it has it itself, and else as the top of the file has it."""
+        agent = self.agent(agent_id)
+        summarize, clear = agent.timeout_summarize_seconds, agent.timeout_clear_seconds
+        return QuietSettings(
+            timeout_summarize_seconds=self.timeout_summarize_seconds if summarize is None else summarize,
+            timeout_clear_seconds=self.timeout_clear_seconds if clear is None else clear,
+        )
+
+    @property
+    def boot_tokens_max(self) -> int:
+        """The most tokens that a new session's context begins with."""
+        return self.boot.tokens_max_in(self.context.context_limit_tokens)
 
 
 def _misfits(compaction: CompactionSettings, data: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:

@@ -27,20 +27,21 @@ NAME = "NAME"
 _KINDS: dict[Any, str] = {
     int: "whole number",
     float: "number",
+    float | None: "number",
     bool: "true or false",
     str: "text",
     str | None: "text",
     Path: "path",
 }
 _KINDS_OF_TABLES: dict[Any, str] = {tuple: "list of tables", dict: "tables by name"}
-_WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Told:
     """What is said of a setting where its type, limits and default do not say it."""
 
-    allowed: str
+    allowed: str = ""
     default: str | None = None
     """The default in words, where it depends on the machine."""
     example: Any = None
@@ -98,7 +99,7 @@ class Leaf:
         """What may be given, to stand after the word give."""
         low = next((one.ge for one in self.info.metadata if isinstance(one, Ge)), None)
         high = next((one.le for one in self.info.metadata if isinstance(one, Le)), None)
-        if self.told:
+        if self.told and self.told.allowed:
             return self.told.allowed
         return f"a {self.kind} from {value_text(low)} to {value_text(high)}" if low is not None else self.kind
 
@@ -118,7 +119,7 @@ class Leaf:
                 case "number":
                     return float(text)
                 case "true or false":
-                    return _WORDS.get(text.strip().lower(), text)
+                    return WORDS.get(text.strip().lower(), text)
                 case "list of text":
                     return tuple(part.strip() for part in text.split(",") if part.strip())
                 case _:

@@ -24,6 +24,8 @@ MIB = 1024 * 1024
 SQLITE = "sqlite:///"
 POSTGRES = "postgresql://"
 
+A_MODEL = "offline, provider:model, or the name of a well-known model, such as gemini-2.5-flash"
+
 
 class Table(BaseModel):
     """A table of settings: frozen, and strict about what is in it."""
@@ -128,6 +130,12 @@ def fault_of_name(value: str) -> str:
     except ValueError as error:
         return str(error)
     return ""
+
+
+def model(value: str) -> str:
+    if not value.isprintable() or " " in value:
+        raise ValueError
+    return value
 
 
 def one_line(value: str | None) -> str | None:

@@ -48,6 +48,8 @@ class Change:
     reports: tuple[Report, ...] = ()
     turns: int | None = None
     exchanges: int | None = None
+    drops: tuple[str, ...] = ()
+    """Sources whose reports are shown no more."""
     waited: bool = False
     fence: str
 
@@ -113,7 +115,14 @@ def reports(tx: Tx, session: str) -> list[Report]:
     return [_report(each) for each in rows]
 
 
-def commit_blocks(tx: Tx, session: str, change: Change, claim: Claim | None, more: Due | None, at_us: int) -> Session:
+def folded(tx: Tx, session: str) -> tuple[Session, str, list[Block], list[Report]]:
+    row = sessions.existing(sessions.find(tx, session), session)
+    return sessions.record(row), row["fence"] or "", blocks(tx, session), reports(tx, session)
+
+
+def commit_blocks(
+    tx: Tx, session: str, change: Change, claim: Claim | None, more: Sequence[Due], at_us: int
+) -> Session:
     row = sessions.existing(sessions.find(tx, session, lock=True), session)
     if row["blocks_version"] != change.version:
         raise ClaimLost(f"session {session!r} was compacted by somebody else meanwhile; this result is dropped")
@@ -126,14 +135,16 @@ def commit_blocks(tx: Tx, session: str, change: Change, claim: Claim | None, mor
     for replaced in change.replaces:
         _no_longer_shown(tx, "blocks", row, seen, "number = :number", number=replaced)
     number += not change.blocks
+    for source in change.drops:
+        _no_longer_shown(tx, "reports", row, seen, "source = :source", source=source)
     for report in change.reports:
         _no_longer_shown(tx, "reports", row, seen, "source = :source", source=report.source)
         _insert_report(tx, row, replace(report, number=number, shown_from=seen))
     folded = _set_folded(tx, row, change, number)
     if claim is not None:
         queue.finish(tx, claim)
-    if more is not None:
-        queue.mark_due(tx, more, row["owner"], session)
+    for due in more:
+        queue.mark_due(tx, due, row["owner"], session)
     return folded
 
 
@@ -150,7 +161,7 @@ def restore_blocks(tx: Tx, given: Session, blocks: Sequence[Block], reports: Seq
     folded = given.folded
     tx.run(
         """UPDATE sessions SET folded_to = :to, folded_turns = :turns, folded_exchanges = :exchanges,
-             blocks_version = :version, block_tokens = :tokens, waits = :waits, fence = :fence,
+             blocks_version = :version, block_tokens = :tokens, waits = :waits, fence = :fence, fold_wanted = :wanted,
              tail_tokens = :tail, overhead_tokens = :overhead WHERE {mine} AND owner = :owner AND id = :id""",
         owner=row["owner"],
         id=given.id,
@@ -160,6 +171,7 @@ def restore_blocks(tx: Tx, given: Session, blocks: Sequence[Block], reports: Seq
         version=folded.version,
         tokens=folded.block_tokens,
         waits=folded.waits,
+        wanted=folded.wanted,
         fence=fence,
         tail=given.tail_tokens,
         overhead=given.overhead_tokens,
@@ -197,7 +209,8 @@ def _set_folded(tx: Tx, row: Row, change: Change, version: int) -> Session:
     changed = tx.one(
         """UPDATE sessions SET folded_to = :to, folded_turns = :turns, folded_exchanges = :exchanges,
              blocks_version = :version, block_tokens = :block_tokens, tail_tokens = tail_tokens - :folded_tokens,
-             waits = waits + :waited, fence = coalesce(fence, :fence)
+             waits = waits + :waited, fence = coalesce(fence, :fence),
+             fold_wanted = CASE WHEN :compacted = 1 THEN NULL ELSE fold_wanted END
            WHERE {mine} AND owner = :owner AND id = :id RETURNING *""",
         owner=row["owner"],
         id=row["id"],
@@ -208,6 +221,7 @@ def _set_folded(tx: Tx, row: Row, change: Change, version: int) -> Session:
         block_tokens=int(block_tokens),
         folded_tokens=int(folded_tokens),
         waited=int(change.waited),
+        compacted=int(change.turns is not None),
         fence=change.fence,
     )
     return sessions.record(changed)

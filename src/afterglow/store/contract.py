@@ -112,12 +112,16 @@ class Store(ABC):
         """One block."""
         return await self._read("block", scope, partial(blocks.block, session=session, number=number))
 
+    async def folded(self, scope: Scope, session: str) -> tuple[Session, str, list[Block], list[Report]]:
+        """The session with its fence and every block and report it ever had, as they were at one moment."""
+        return await self._read("folded", scope, partial(blocks.folded, session=session))
+
     async def reports(self, scope: Scope, session: str) -> list[Report]:
         """Every report of the session's sources, those that others took the place of too."""
         return await self._read("reports", scope, partial(blocks.reports, session=session))
 
     async def commit_blocks(
-        self, owner: str, session: str, change: Change, claim: Claim | None = None, more: Due | None = None
+        self, owner: str, session: str, change: Change, claim: Claim | None = None, more: Sequence[Due] = ()
     ) -> Session:
         """Blocks, reports, the session's watermark and the end of the claim: together, or ClaimLost.
 
@@ -228,13 +232,18 @@ class Store(ABC):
         """The lease runs from now again, or ClaimLost."""
         return await self._write("renew", claim.owner, partial(queue.renew, held=claim, limits=limits))
 
-    async def finish(self, claim: Claim) -> None:
-        """The work is done, or ClaimLost. What was asked for meanwhile stays due at its own time."""
-        await self._write("finish", claim.owner, partial(queue.finish, held=claim))
+    async def finish(self, claim: Claim, more: Sequence[Due] = ()) -> None:
+        """The work is done, or ClaimLost. What was asked for meanwhile stays due at its own time; `more` is due too."""
+        await self._write("finish", claim.owner, partial(queue.finish_and_ask, held=claim, more=more))
 
-    async def give_back(self, claim: Claim, error: str, *, wait_seconds: float, park: bool) -> None:
-        """The attempt failed: the work waits so long, parked or not, and the error is kept; or ClaimLost."""
-        run = partial(queue.give_back, held=claim, error=error, wait_seconds=wait_seconds, park=park)
+    async def give_back(
+        self, claim: Claim, error: str, *, wait_seconds: float, park: bool, counts: bool = True
+    ) -> None:
+        """The attempt failed: the work waits so long, parked or not, and the error is kept; or ClaimLost.
+
+        Without `counts` it was no fault of the work, and is not held against it.
+        """
+        run = partial(queue.give_back, held=claim, error=error, wait_seconds=wait_seconds, park=park, counts=counts)
         await self._write("give_back", claim.owner, run)
 
     async def retry(self, scope: Scope, kind: Kind | None = None, subject: str | None = None) -> int:

@@ -56,6 +56,7 @@ def append(tx: Tx, to: Binding | str, entry: Entry, named: str | None, new_sessi
     asked = due(sessions.session(tx, turn.session)) if callable(due) else due
     for each in sorted(asked, key=lambda each: each.kind):  # always in this order, or two could wait for each other
         queue.mark_due(tx, each, turn.owner, each.subject or turn.session)
+        sessions.want_fold(tx, turn.owner, turn.session, each)
     return turn
 
 

@@ -19,6 +19,7 @@ from dataclasses import replace
 
 from afterglow.clock import from_us, to_us
 from afterglow.errors import ClaimLost, NotFound
+from afterglow.store import sessions
 from afterglow.store.transaction import Row, Tx
 from afterglow.work import Backlog, Claim, Due, Kind, Limits, State, Work
 
@@ -29,7 +30,9 @@ def ask(tx: Tx, due: Due) -> None:
     """Mark work due for whoever its session belongs to, or for this owner."""
     assert due.subject is not None, "work is about something"
     row = tx.row("SELECT owner FROM sessions WHERE {mine} AND id = :subject", subject=due.subject)
-    mark_due(tx, due, row["owner"] if row else tx.owner, due.subject)
+    owner = row["owner"] if row else tx.owner
+    mark_due(tx, due, owner, due.subject)
+    sessions.want_fold(tx, owner, due.subject, due)
 
 
 def mark_due(tx: Tx, due: Due, owner: str, subject: str) -> None:
@@ -116,17 +119,27 @@ def finish(tx: Tx, held: Claim) -> None:
         _settle(tx, held.owner, held.kind, held.subject)
 
 
-def give_back(tx: Tx, held: Claim, error: str, wait_seconds: float, park: bool) -> None:
+def finish_and_ask(tx: Tx, held: Claim, more: Sequence[Due]) -> None:
+    finish(tx, held)
+    asked = tx.row(f"SELECT 1 FROM work WHERE {_THIS}", owner=held.owner, kind=held.kind, subject=held.subject)
+    if held.kind == "context" and asked is None:
+        sessions.want_no_fold(tx, held.owner, held.subject)  # it was looked at, and there is nothing to fold
+    for due in more:
+        mark_due(tx, due, held.owner, due.subject or held.subject)
+
+
+def give_back(tx: Tx, held: Claim, error: str, wait_seconds: float, park: bool, counts: bool) -> None:
     _held(
         tx,
         held,
         """UPDATE work SET lease_until = NULL, token = NULL, holder = NULL, last_error = :error,
-                           not_before = {now} + :wait,
+                           not_before = {now} + :wait, attempts = attempts - :uncounted,
                            parked_at = CASE WHEN :park = 1 THEN {now} ELSE NULL END
            WHERE {claimed} RETURNING not_before""",
         error=error,
         wait=int(wait_seconds * _SECOND),
         park=int(park),
+        uncounted=int(not counts),
     )
     _settle(tx, held.owner, held.kind, held.subject)
 

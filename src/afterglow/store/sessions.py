@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from afterglow.clock import from_us, to_us
+from afterglow.compaction import REASONS
 from afterglow.errors import BadInput, NotFound
 from afterglow.store.transaction import Row, Tx
 from afterglow.turns import Binding, Folded, Owner, Session, check_name
+from afterglow.work import Due
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,6 +56,26 @@ def close_session(tx: Tx, session: str, at_us: int) -> Session:
             id=session,
         )
     return record(row)
+
+
+def want_fold(tx: Tx, owner: str, session: str, due: Due) -> None:
+    """Keep with the session why it is to be compacted; the row of work only says when to look."""
+    if due.kind == "context" and due.reason in REASONS:
+        tx.run(
+            "UPDATE sessions SET fold_wanted = :reason WHERE {mine} AND owner = :owner AND id = :id",
+            reason=due.reason,
+            owner=owner,
+            id=session,
+        )
+
+
+def want_no_fold(tx: Tx, owner: str, session: str) -> None:
+    """No compaction is asked for."""
+    tx.run(
+        "UPDATE sessions SET fold_wanted = NULL WHERE {mine} AND owner = :owner AND id = :id AND fold_wanted IS NOT NULL",
+        owner=owner,
+        id=session,
+    )
 
 
 def session(tx: Tx, session_id: str) -> Session:
@@ -268,6 +290,7 @@ def record(row: Row) -> Session:
             exchanges=row["folded_exchanges"],
             version=row["blocks_version"],
             block_tokens=row["block_tokens"],
+            wanted=row["fold_wanted"],
             waits=row["waits"],
         ),
     )

@@ -11,6 +11,7 @@ ALTER TABLE sessions ADD COLUMN blocks_version BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE sessions ADD COLUMN block_tokens BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE sessions ADD COLUMN waits BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE sessions ADD COLUMN fence TEXT;
+ALTER TABLE sessions ADD COLUMN fold_wanted TEXT;
 UPDATE sessions SET tail_tokens = tokens, exchange_seq = turns + 1;
 
 -- `shown_from` and `shown_until` are numbers of turns: the block was before the model when those turns were answered.
