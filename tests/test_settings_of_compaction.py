@@ -576,3 +576,17 @@ def test_settings_that_a_program_makes_are_checked_too() -> None:
         SourceSettings.model_validate({"kind": "mail", "password": PASSWORD})
     feed = SourceSettings(kind="http", address="https://a.example")
     assert Settings(compaction=asked, sources={"feed": feed}).compaction_of("kate") == asked
+
+
+@pytest.mark.spec("P8", "CTX-6")
+def test_a_budget_in_which_blocks_could_say_nothing_is_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "afterglow.toml"
+    file.write_text("[compaction]\nblock_budget_tokens = 300\n")
+    with pytest.raises(BadSettings) as caught:
+        load(file, environ={})
+    assert str(caught.value) == (
+        f"compaction.block_budget_tokens ({file}, line 2): 300 is too little for blocks of 80 tokens, of which a level holds "
+        "up to compaction.fanout, which is 6; raise the one or lower the other"
+    )
+    file.write_text("[compaction]\nblock_budget_tokens = 300\nfanout = 3\n")
+    assert load(file, environ={}).settings.compaction.fanout == 3

@@ -227,7 +227,7 @@ def test_what_a_session_begins_with_must_be_under_the_limit_of_the_context() -> 
         "boot.tokens_max (afterglow.toml, line 2): 8000 is not under context.context_limit_tokens, which is 8000; "
         "lower the one or raise the other"
     )
-    small = "[context]\ncontext_limit_tokens = 600\n[compaction]\nblock_budget_tokens = 300\n[boot]\ntokens_max = "
+    small = "[context]\ncontext_limit_tokens = 600\n[compaction]\nblock_budget_tokens = 480\n[boot]\ntokens_max = "
     assert loaded_from(f"{small}599").boot_tokens_max == 599
     assert the_problem(f"{small}600").startswith("boot.tokens_max (afterglow.toml, line 6): 600 is not under")
     with pytest.raises(ValidationError, match="600 is not under"):
@@ -236,7 +236,7 @@ def test_what_a_session_begins_with_must_be_under_the_limit_of_the_context() -> 
 
 @pytest.mark.parametrize(("limit", "tokens"), [(500, 250), (1000, 500), (1200, 600), (8000, 600)])
 def test_what_a_session_begins_with_is_at_most_half_of_a_small_context_by_default(limit: int, tokens: int) -> None:
-    text = f"context_limit_tokens = {limit}\n[compaction]\nblock_budget_tokens = 400"
+    text = f"context_limit_tokens = {limit}\n[compaction]\nblock_budget_tokens = 480"
     assert loaded_from(text).boot_tokens_max == tokens
 
 

@@ -26,9 +26,11 @@ Reason = Literal["interval", "threshold", "idle", "manual"]
 """Why turns are folded."""
 REASONS: tuple[Reason, ...] = get_args(Reason)
 
-BLOCK_TOKENS_MIN = 60
-"""A block with less room than this says nothing."""
-SMALL_TOKENS = 40
+BLOCK_TOKENS_MIN = 40
+"""A block with less room than this, its heading included, says nothing."""
+HEADING_TOKENS = 16
+"""What stands before a block in the context: when it was said."""
+SMALL_TOKENS = 60
 """What is no larger than this is not worth a model's call: no summary would be shorter."""
 LINE_TOKENS = 8
 """What a turn takes in a transcript beside its text: the time, and who speaks."""
@@ -154,7 +156,9 @@ def choose_span(tail: Sequence[Turn], session: Session, reason: Reason, limits: 
         return None
     last_kept = session.turns - limits.keep_recent + 1
     cuts = [cut for cut in _cuts(tail) if cut > first]
-    early = [cut for cut in cuts if cut <= last_kept] or ([] if whole else [tail[-1].seq + 1])
+    early = [cut for cut in cuts if cut <= last_kept]
+    if not early and not whole and session.exchange_seq > tail[-1].seq:
+        early = [tail[-1].seq + 1]  # an exchange that is longer than what was read, and not the last: it is cut inside
     if reason == "threshold":
         late = [cut for cut in cuts if cut > last_kept]
         chosen = _first_that_fits([*early[-1:], *late], tail, session, limits)

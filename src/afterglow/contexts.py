@@ -16,6 +16,7 @@ from functools import partial
 
 from afterglow.clock import Clock
 from afterglow.compaction import (
+    HEADING_TOKENS,
     REASONS,
     SMALL_TOKENS,
     Block,
@@ -321,8 +322,8 @@ def material_of_blocks(blocks: Sequence[Block]) -> Material:
 
 
 def tokens_max_for(material: Material, block_tokens_max: int) -> int:
-    """How large the block may be: as the budget allows, and smaller than what it replaces."""
-    return max(20, min(block_tokens_max, material.replaced_tokens * 9 // 10))
+    """How large the text may be: with its heading as the budget allows, and smaller than what it replaces."""
+    return max(20, min(block_tokens_max, material.replaced_tokens * 9 // 10) - HEADING_TOKENS)
 
 
 def extracted(session: Session, turns: Sequence[Turn], frame: Frame, blocks: Sequence[Block]) -> Block:
@@ -343,7 +344,7 @@ def _block(
         first_at=first.at if isinstance(first, Turn) else first.first_at,
         last_at=last.at if isinstance(last, Turn) else last.last_at,
         text=written.text,
-        tokens=estimate(written.text),
+        tokens=estimate(written.text) + HEADING_TOKENS,
         span_tokens=material.replaced_tokens,
         input_hash=material.hash,
         prompt=written.prompt,

@@ -256,7 +256,7 @@ async def test_the_context_fills_the_models_window_with_whole_exchanges(memory: 
     small = with_settings(
         memory,
         context=ContextSettings(context_limit_tokens=500, window_tokens=500),
-        compaction=CompactionSettings(block_budget_tokens=200),
+        compaction=CompactionSettings(block_budget_tokens=480),
     )
     context = await small.context(session)
     assert 400 < context.tokens <= 500

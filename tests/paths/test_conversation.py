@@ -108,7 +108,7 @@ async def test_a_context_that_would_not_fit_the_window_is_made_to_fit_on_the_spo
     memory_with: OpenMemory, clock: FixedClock
 ) -> None:
     down = ScriptedModel(lambda request: scripted.SERVER_ERROR)
-    limits = {"context": {"context_limit_tokens": 1_000}, "compaction": {"block_budget_tokens": 400}}
+    limits = {"context": {"context_limit_tokens": 1_000}, "compaction": {"block_budget_tokens": 480}}
     memory = memory_with(limits["compaction"], answering=down, context=limits["context"])
     session = await talk(memory, 80, clock=clock)
     assert session.folded.waits >= 1
@@ -133,7 +133,7 @@ async def test_what_was_folded_on_the_spot_is_summarised_when_the_model_is_back(
         return scripted.SERVER_ERROR if is_down else summary(request)
 
     small = {"context_limit_tokens": 1_000, "window_tokens": 1_000}
-    memory = memory_with({"block_budget_tokens": 400}, answering=ScriptedModel(script), context=small)
+    memory = memory_with({"block_budget_tokens": 480}, answering=ScriptedModel(script), context=small)
     session = await talk(memory, 30, clock=clock)
     assert any(block.extract for block in (await memory.store.context_rows(KATE.owner, session.id)).blocks)
     is_down = False

@@ -17,6 +17,10 @@ Misfits = Iterator[tuple[tuple[str | int, ...], str]]
 """The way to each key that does not fit, inside the table, and a sentence."""
 
 
+_BLOCK_TOKENS = 80
+"""With less room for each block of a level, and as much for the next level, blocks say nothing."""
+
+
 class ContextSourceSettings(Table):
     """A source that is asked during compaction."""
 
@@ -93,6 +97,12 @@ class CompactionSettings(Table):
         )
         if self.keep_recent >= context_limit_tokens:
             yield ("keep_recent",), f"so many turns as {shown(self.keep_recent)} cannot stay under {limit}"
+        if self.block_budget_tokens < self.fanout * _BLOCK_TOKENS:
+            yield (
+                ("block_budget_tokens",),
+                f"{shown(self.block_budget_tokens)} is too little for blocks of {_BLOCK_TOKENS} tokens, of which a level holds "
+                f"up to compaction.fanout, which is {shown(self.fanout)}; raise the one or lower the other",
+            )
         if self.block_budget_tokens >= context_limit_tokens:
             yield ("block_budget_tokens",), f"{shown(self.block_budget_tokens)} is not under {limit}"
 
