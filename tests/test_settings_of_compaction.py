@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from afterglow import settings
+from afterglow.errors import BadSettings
 from afterglow.settings import (
     CompactionSettings,
     ContextSourceSettings,
@@ -583,10 +585,10 @@ def test_a_budget_in_which_blocks_could_say_nothing_is_an_error(tmp_path: Path) 
     file = tmp_path / "afterglow.toml"
     file.write_text("[compaction]\nblock_budget_tokens = 300\n")
     with pytest.raises(BadSettings) as caught:
-        load(file, environ={})
+        settings.load(file, environ={})
     assert str(caught.value) == (
         f"compaction.block_budget_tokens ({file}, line 2): 300 is too little for blocks of 80 tokens, of which a level holds "
         "up to compaction.fanout, which is 6; raise the one or lower the other"
     )
     file.write_text("[compaction]\nblock_budget_tokens = 300\nfanout = 3\n")
-    assert load(file, environ={}).settings.compaction.fanout == 3
+    assert settings.load(file, environ={}).settings.compaction.fanout == 3
