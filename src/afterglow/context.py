@@ -25,6 +25,7 @@ _RECORD = (
 )
 _MARK = "[mark]"
 """What stands in place of a fence inside a text. Taking it out would put together one that was written around another."""
+_SILENCE = "(nothing was said)"
 _BEGINS = "(The assistant speaks first.)"
 
 
@@ -209,6 +210,8 @@ def _message(turn: Turn, fence: str, *, first: bool) -> tuple[Message, int]:
     if turn.cut:
         text += f"\n[turn {turn.seq} of session {turn.session} is too long to show: read it whole by that number]"
     role = turn.role
+    if not text and not parts:  # providers refuse an empty message
+        text = _SILENCE
     if role == "system" and not first:  # providers take one system message, at the beginning
         role, text = "user", f"[note] {text}"
     return Message(seq=turn.seq, role=role, text=text, parts=parts, tokens=turn.tokens), stripped

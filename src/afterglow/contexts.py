@@ -49,6 +49,8 @@ _BITE_PARTS = 6
 """The most calls for summaries that one claim makes before it commits."""
 _PROMPT_TOKENS = 800
 """What the instructions and the answer take of a summariser's window."""
+_SHRINKS_MOST = 20
+"""A block stands for no more than so many times its own tokens, unless one exchange is longer than that."""
 _REDO_SECONDS = 3600
 WINDOW = "window"
 """The reason of a block that was made on the spot, because the context would not have fit the model's window."""
@@ -178,7 +180,10 @@ class _Step:
             asking.cancel()
 
     def _parts(self, turns: Sequence[Turn]) -> list[list[Turn]]:
-        return parts_of(turns, max(1, self._means.model.window_tokens - _PROMPT_TOKENS))
+        """The turns in runs of which each becomes a block: no longer than the model can read or a block can stand for."""
+        room = self._means.model.window_tokens - _PROMPT_TOKENS
+        stands_for = _SHRINKS_MOST * block_tokens_max(self._shown.blocks, 0, self._frame.limits)
+        return parts_of(turns, max(1, min(room, stands_for)))
 
     async def _fold_parts(self, parts: Sequence[Sequence[Turn]], reason: str) -> list[Block]:
         return [block for part in parts for block in await self._fold_part(part, reason)]

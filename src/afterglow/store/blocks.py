@@ -221,7 +221,7 @@ def _set_folded(tx: Tx, row: Row, change: Change, version: int) -> Session:
         block_tokens=int(block_tokens),
         folded_tokens=int(folded_tokens),
         waited=int(change.waited),
-        compacted=int(change.turns is not None),
+        compacted=int(change.turns == row["turns"]),  # with a turn since then, somebody may want another
         fence=change.fence,
     )
     return sessions.record(changed)
