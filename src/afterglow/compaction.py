@@ -219,7 +219,9 @@ def _cuts(tail: Sequence[Turn]) -> list[int]:
             open_calls[call] -= 1
             if open_calls[call] <= 0:
                 del open_calls[call]
-        open_calls.update(tool_calls(turn.parts))
+        # An id that is used again belongs to the new call: the old one was broken off, and nothing answers it.
+        calls = Counter(tool_calls(turn.parts))
+        open_calls = Counter({**open_calls, **calls})
         previous = turn.role
     return cuts
 

@@ -60,8 +60,10 @@ def _matched(turns: Sequence[Turn]) -> tuple[dict[_Call, int], set[int]]:
     stray: set[int] = set()
     for place, turn in enumerate(turns):
         if turn.role == "assistant":
-            for nth, call in enumerate(tool_calls(turn.parts)):
-                waiting.setdefault(call, []).append(_Call(place, nth))
+            calls = tool_calls(turn.parts)
+            waiting.update({call: [] for call in calls})  # an older call of the same id was broken off
+            for nth, call in enumerate(calls):
+                waiting[call].append(_Call(place, nth))
         if turn.role == "tool":
             ids = tool_results(turn.parts) or [_longest_waiting(waiting)]
             calls = waiting.get(ids[0], [])
