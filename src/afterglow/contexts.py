@@ -29,7 +29,7 @@ from afterglow.compaction import (
     parts_of,
 )
 from afterglow.context import Report
-from afterglow.errors import ModelTooLong
+from afterglow.errors import ModelError, ModelTooLong
 from afterglow.fold import Material, Order, Written, extract, fold, requests_in, still_open, without_names
 from afterglow.identifiers import identifiers
 from afterglow.model import Model
@@ -116,6 +116,7 @@ class _Step:
         self._means = means
         self._frame = means.frame
         self._fence = shown.fence or new_fence(store.clock)
+        self._redone_in_vain = False
 
     async def next(self) -> Found | None:
         wanted = self._session.folded.wanted
@@ -132,7 +133,10 @@ class _Step:
         if choose_merge(blocks, self._frame.limits.fanout):
             return [Due(kind="context", at=now, reason="merge")]
         extracts = [block for block in blocks if self._is_poor(block)]
-        return [Due(kind="context", at=max(now, min(map(_ripe_at, extracts))), reason="redo")] if extracts else []
+        if not extracts:
+            return []
+        again = now + timedelta(days=1) if self._redone_in_vain else max(now, min(map(_ripe_at, extracts)))
+        return [Due(kind="context", at=again, reason="redo")]
 
     async def _fold(self, reason: Reason) -> Found | None:
         session = self._session
@@ -146,7 +150,7 @@ class _Step:
         bite = parts[:_BITE_PARTS]
         blocks, reports = await self._folded(bite, reason)
         # Until all is folded the session does not count as compacted, so that the next claim goes on with it.
-        if len(bite) < len(parts) or tail[-1].seq < session.turns:
+        if blocks[-1].last_seq < span.last_seq or tail[-1].seq < session.turns:
             return self._change(blocks, reports=reports), [
                 Due(kind="context", at=self._store.clock.now(), reason=reason)
             ]
@@ -156,7 +160,10 @@ class _Step:
     async def _merge(self, blocks: Sequence[Block]) -> Found:
         material = material_of_blocks(blocks)
         level = blocks[0].level + 1
-        written = await self._written(material, "merge", level)
+        try:
+            written = await self._written(material, "merge", level)
+        except ModelTooLong:
+            written = extract(material, self._tokens_max(material, level))
         merged = _block(self._session.id, level, blocks[0], blocks[-1], material, written, "merge")
         merged = replace(merged, children=tuple(block.number for block in blocks))
         left = [block for block in self._shown.blocks if block not in blocks]
@@ -165,8 +172,9 @@ class _Step:
     async def _redo(self, old: Block) -> Found | None:
         turns = await self._turns(old.first_seq, old.last_seq)
         new = await self._fold_parts(self._parts(turns), "redo")
-        if any(block.extract for block in new):
-            return None  # no better than what is there
+        if any(block.extract for block in new) or new[-1].last_seq < old.last_seq:
+            self._redone_in_vain = True  # no better than what is there
+            return None
         left = [block for block in self._shown.blocks if block is not old]
         return self._change(new, replaces=(old.number,)), self.later([*left, *new])
 
@@ -186,7 +194,16 @@ class _Step:
         return parts_of(turns, max(1, min(room, stands_for)))
 
     async def _fold_parts(self, parts: Sequence[Sequence[Turn]], reason: str) -> list[Block]:
-        return [block for part in parts for block in await self._fold_part(part, reason)]
+        """The blocks of these parts; those before a failure are kept, since they are paid for."""
+        blocks: list[Block] = []
+        for part in parts:
+            try:
+                blocks += await self._fold_part(part, reason)
+            except ModelError:
+                if not blocks:
+                    raise
+                break
+        return blocks
 
     async def _fold_part(self, turns: Sequence[Turn], reason: str) -> list[Block]:
         material = await asyncio.to_thread(material_of, turns, self._frame.zone)

@@ -189,7 +189,8 @@ class StallingModel(TellingModel):
 
 def _summary(request: Request) -> str:
     facts = [word for word in request.material.split() if word.startswith("FACT-")]
-    return f"They talked about {facts[-1] if facts else 'this and that'}, and then they agreed on it."
+    said = f"They talked about {facts[-1] if facts else 'this and that'}, and then they agreed on it."
+    return said + " They went through all of it once more." * (request.tokens_max // 25)
 
 
 def folding_memory(store: Store, model: Model, **more: Any) -> Memory:
