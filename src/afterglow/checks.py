@@ -52,9 +52,9 @@ class Flaw:
 
 
 def flaw_in(
-    text: str, *, instructions: str, material: str, fence: str, tokens_max: int, replaced_tokens: int
+    text: str, *, instructions: str, material: str, fence: str, tokens_max: int, replaced_tokens: int, of_talk: bool
 ) -> Flaw | None:
-    """Why this text should not stand for the material; None where it can."""
+    """Why this text should not stand for the material; None where it can. What stands for talk is to be in other words."""
     problem = problem_with(
         text,
         instructions=instructions,
@@ -65,9 +65,9 @@ def flaw_in(
     )
     if problem:
         return Flaw(reason=problem, bearable=problem == TOO_LONG)
-    if len(_SPEAKER.findall(text)) > 1:
+    if of_talk and len(_SPEAKER.findall(text)) > 1:
         return Flaw(reason="it was a dialogue, and a report is wanted", bearable=True)
-    if _copies(text, material):
+    if of_talk and _copies(text, material):
         return Flaw(reason="it copied the record instead of reporting on it", bearable=True)
     if estimate(text) * 4 < tokens_max and replaced_tokens > 2 * tokens_max:
         return Flaw(reason="it left out nearly everything")

@@ -106,6 +106,7 @@ async def fold(model: Model, material: Material, order: Order) -> Written:
                 fence=order.fence,
                 tokens_max=order.tokens_max,
                 replaced_tokens=material.replaced_tokens,
+                of_talk=order.prompt == "fold",
             )
         except ModelBadOutput as bad:
             flaw = Flaw(reason=str(bad))
