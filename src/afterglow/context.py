@@ -105,16 +105,19 @@ def render(
     """What the model is to see. The tail is shown whole up to the model's window; the last exchange always."""
     record = _record(fence, blocks, reports, zone)
     record_tokens = _tokens(record) if record else 0
+    taken = _tokens(record or _BEGINS)
     folded_to = max((block.last_seq for block in blocks), default=0)
     runs = exchanges([as_shown(turn) for turn in tail])
     if len(runs) > 1 and tail[0].seq > folded_to + 1:
         runs = runs[1:]  # its beginning may lie before what was read
     # However long the record is, what was said last is not cut to nothing.
-    last_tokens = max(limit_tokens // 4, limit_tokens - record_tokens)
-    shown, put_away = _within(runs, last_tokens, window_tokens - record_tokens)
+    # Earlier exchanges that are too small to be worth a fold take some of the room, and no more than that.
+    earlier = sum(turn.tokens for run in runs[:-1] for turn in run.turns)
+    last_tokens = max(limit_tokens // 4, limit_tokens - taken - min(earlier, limit_tokens // 16))
+    shown, put_away = _within(runs, last_tokens, window_tokens - taken)
     grown = sum(turn.tokens for turn in paired(shown)) - sum(turn.tokens for turn in shown)
     if put_away and grown > 0:  # results without calls are shown with a word of what they are
-        shown, put_away = _within(runs, max(1, last_tokens - grown), window_tokens - record_tokens)
+        shown, put_away = _within(runs, max(1, last_tokens - grown), window_tokens - taken)
     left_out = (shown[0].seq if shown else at + 1) - folded_to - 1
     messages: list[Message] = []
     stripped = 0

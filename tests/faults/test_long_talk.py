@@ -24,7 +24,7 @@ from afterglow.tokens import estimate, estimate_parts
 from afterglow.turns import Session, tool_calls, tool_results
 from tests.conftest import KATE
 
-EXCHANGES = int(os.environ.get("AFTERGLOW_TEST_EXCHANGES", "10000"))
+EXCHANGES = int(os.environ.get("AFTERGLOW_TEST_EXCHANGES", "1500"))
 SEED = int(os.environ.get("AFTERGLOW_TEST_SEED", "0")) or 20260302
 LIMIT, BUDGET = 8_000, 2_000
 
@@ -215,7 +215,7 @@ async def talk_and_check(store: Store, clock: FixedClock, folder: Path, count: i
     print(
         f"\n{session.turns} turns, {len(model.requests)} calls, {len(versions)} compactions; tail {tail}; record {largest}"
     )
-    assert len(model.requests) <= 2 * len(versions)
+    assert len(model.requests) <= 1.5 * len(await memory.blocks(session)), "most summaries are good at the first try"
     assert tail < 200, "what could be folded is folded"
     assert largest <= BUDGET, "the record of the past is within the budget of blocks"
 
