@@ -541,7 +541,7 @@ def test_the_context_shows_tokens_and_what_was_left_out(
     remember(filled, lambda memory: memory.append(KATE, "user", "word " * 2000))
     monkeypatch.setenv("AFTERGLOW_CONTEXT__CONTEXT_LIMIT_TOKENS", "500")
     monkeypatch.setenv("AFTERGLOW_CONTEXT__WINDOW_TOKENS", "500")
-    monkeypatch.setenv("AFTERGLOW_COMPACTION__BLOCK_BUDGET_TOKENS", "100")
+    monkeypatch.setenv("AFTERGLOW_COMPACTION__BLOCK_BUDGET_TOKENS", "480")
     assert "1 turn is shown shorter" in run("context", session).stderr
     for role, text in (("assistant", "Yes."), ("user", "And now?")):
         remember(filled, lambda memory, role=role, text=text: memory.append(KATE, role, text))
