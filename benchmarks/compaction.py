@@ -55,9 +55,10 @@ PACES = {
 CANDIDATES: dict[str, type[Candidate]] = {candidate.name: candidate for candidate in (Afterglow, *PEERS)}
 _INDEX_BYTES = """
     SELECT coalesce(sum(pgsize), 0) FROM dbstat JOIN sqlite_schema USING (name)
-    WHERE tbl_name = 'turn_terms' OR tbl_name LIKE 'turn_index%'
+    WHERE tbl_name = 'turn_terms' OR tbl_name LIKE 'turn_index%' OR name = 'turns_newest'
 """
-"""What the word index of Afterglow takes, and the terms kept for it; no peer has one."""
+"""What search takes in Afterglow: the word index, the terms kept for it, and the order that expressions are looked for in.
+No peer can search."""
 BAR_TIMES_MAX = 2
 IN_PICTURE = ("LangChain, untrimmed", "Pydantic AI, background")
 

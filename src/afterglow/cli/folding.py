@@ -87,14 +87,17 @@ async def fold(memory: Memory, before: Session, time: Callable[[datetime], str])
 
 def _failure(work: Work, new: Sequence[Block], time: Callable[[datetime], str]) -> str:
     done = f"{count(len(new), 'block was', 'blocks were')} made, and the rest was not" if new else "nothing was folded"
-    again = f"it stays due: `afterglow serve` tries it again {time(work.ready_at)}, and so does running this again"
+    again = f"it stays due: `afterglow serve` tries it again at {time(work.ready_at)}, and so does running this again"
     said = (work.last_error or "").partition(": ")[2] or work.last_error
-    return f"{done}: {said}. Nothing is lost; {again}"
+    return f"{done}: {(said or 'no reason was given').rstrip('.')}. Nothing is lost; {again}"
 
 
 async def _why_not(memory: Memory, session: Session, limits: Limits, work: Work | None) -> str:
     if work is not None and work.state == "claimed":
-        return f"{work.holder} is folding it at this moment; what you asked for comes after that"
+        return (
+            f"{work.holder} is folding it at this moment; what you asked for comes after that (and if that process was "
+            "killed, some two minutes after)"
+        )
     tail = await memory.turns(session, first_seq=session.folded.to_seq + 1, limit=_TAIL_MAX)
     return why_not(session, tail, limits)
 
