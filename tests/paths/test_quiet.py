@@ -56,7 +56,9 @@ async def now(memory: Memory, session: Session) -> Session:
 
 
 @pytest.mark.spec("IDLE-1", "CTX-1")
-async def test_a_quiet_session_is_folded_whole_and_its_summary_and_facts_are_due(memory: Memory, clock: FixedClock) -> None:
+async def test_a_quiet_session_is_folded_whole_and_its_summary_and_facts_are_due(
+    memory: Memory, clock: FixedClock
+) -> None:
     session = await talk(memory, 3)
     clock.move(HALF_HOUR - 1)
     await work(memory)
@@ -74,7 +76,9 @@ async def test_a_quiet_session_is_folded_whole_and_its_summary_and_facts_are_due
 
 
 @pytest.mark.spec("IDLE-2")
-async def test_an_idle_session_is_cleared_later_which_its_log_says_and_can_be_undone(memory: Memory, clock: FixedClock) -> None:
+async def test_an_idle_session_is_cleared_later_which_its_log_says_and_can_be_undone(
+    memory: Memory, clock: FixedClock
+) -> None:
     session = await talk(memory, 3)
     clock.move(HALF_HOUR)
     await work(memory)
@@ -92,7 +96,9 @@ async def test_an_idle_session_is_cleared_later_which_its_log_says_and_can_be_un
 
 
 @pytest.mark.spec("IDLE-3")
-async def test_every_real_message_sets_the_first_timer_anew_and_stops_the_second(memory: Memory, clock: FixedClock) -> None:
+async def test_every_real_message_sets_the_first_timer_anew_and_stops_the_second(
+    memory: Memory, clock: FixedClock
+) -> None:
     session = await talk(memory, 3)
     for number in range(4, 8):
         clock.move(HALF_HOUR - 60)
@@ -147,7 +153,9 @@ async def test_a_timer_outlives_the_process_and_fires_once_and_late(
 
 
 @pytest.mark.spec("IDLE-4", "CTX-9")
-async def test_a_message_during_the_idle_fold_keeps_the_session_open(memory_with: OpenMemory, clock: FixedClock) -> None:
+async def test_a_message_during_the_idle_fold_keeps_the_session_open(
+    memory_with: OpenMemory, clock: FixedClock
+) -> None:
     late: list[Memory] = []
 
     class Slow(ScriptedModel):
@@ -346,7 +354,11 @@ async def test_a_sweep_takes_the_newest_and_some_that_waited_longest_and_leaves_
     assert await steward.turn() == 0
     clock.move(600)
     await steward.turn()
-    asked = {each.owner[-3:] for each in await memory.store.work_list(afterglow_everyone(), limit=100) if each.kind == "summary"}
+    asked = {
+        each.owner[-3:]
+        for each in await memory.store.work_list(afterglow_everyone(), limit=100)
+        if each.kind == "summary"
+    }
     assert asked == {f"s{number:02d}" for number in (0, 1, *range(21, 29))}, "s29 wrote just now"
     await work(memory)
     clock.move(600)
