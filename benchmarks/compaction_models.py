@@ -106,7 +106,7 @@ class Models:
         self._held[number] = rewritten(self.details([prompt]))
         if self.pace.summary_seconds:
             await asyncio.sleep(self.pace.summary_seconds)
-        return padded(named("summary", number), tokens)
+        return padded(named("summary", number), tokens, OWN_WORDS)
 
     def details(self, shown: Sequence[str]) -> Details:
         """What these texts hold, word for word or in the summaries among them; of two copies the less rewritten counts."""
@@ -151,11 +151,12 @@ def numbers_of_details(stored: bytes) -> set[int]:
     return {int(name.decode().translate(_DIGITS)) for name in found}
 
 
-def padded(beginning: str, tokens: int) -> str:
+def padded(beginning: str, tokens: int, of: Sequence[str] = ()) -> str:
     """A text of exactly so many tokens: the beginning, then words, other ones for another beginning."""
     size = tokens * TOKEN_CHARS
     seed = int.from_bytes(blake2b(beginning.encode(), digest_size=4).digest())
-    words = cycle(_WORDS[seed % len(_WORDS) :] + _WORDS[: seed % len(_WORDS)])
+    filler = list(of) or _WORDS
+    words = cycle(filler[seed % len(filler) :] + filler[: seed % len(filler)])
     text = beginning
     while len(text) < size:
         text = f"{text} {next(words)}"
@@ -167,3 +168,5 @@ def tokens_of(*shown: str) -> int:
 
 
 _WORDS = texts(40, seed=7)
+OWN_WORDS = texts(40, seed=8)
+"""A summary is not written in the record's own words; one that is, is refused as a copy."""

@@ -1,6 +1,6 @@
 """What a real model's summaries keep of real dialogues: Afterglow's blocks beside one running summary of the same size.
 
-    local-llm serve                                                  # or any OpenAI-compatible server
+    llama-server -m model.gguf --port 8902                           # or any OpenAI-compatible server
     python -m benchmarks.quality --data locomo10.json --base-url http://127.0.0.1:8902/v1 --model local
 
 Both are made by the same model from the same turns at the same moments. The running summary is what most do: the old summary

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from afterglow.checks import is_only_too_long, problem_with
+from afterglow.checks import TOO_LONG, problem_with
 from afterglow.prompts import load
 
 FENCE = "~~~ 00112233445566aa ~~~"
@@ -215,7 +215,7 @@ def test_an_answer_that_repeats_the_instructions_is_no_summary() -> None:
 def test_a_summary_longer_than_what_it_replaces_is_none_and_one_that_is_only_too_long_is_told_apart() -> None:
     long = "They talked about the review and the budget. " * 40
     assert "longer than what it summarises" in problem(long, replaced_tokens=100)
-    assert is_only_too_long(problem(long, tokens_max=100))
+    assert (problem(long, tokens_max=100)) == TOO_LONG
     assert "far longer" in problem("All work and no play. " * 50_000)
 
 

@@ -219,18 +219,14 @@ def test_no_cut_parts_a_call_from_a_result_that_follows(log: list[Turn], reason:
     chosen = choose_span(log, session(log), reason, replace(LIMITS, keep_recent=keep))
     if chosen is None:
         return
-    before = [turn for turn in log if turn.seq <= chosen.last_seq]
     after = [turn for turn in log if turn.seq > chosen.last_seq]
     assert chosen.first_seq == 1 and after, "the last exchange always stays"
     if reason != "threshold":
         assert len(after) >= keep
-    called = [id for turn in before for id in tool_calls(turn.parts)]
-    for turn in before:
+    called: dict[str, int] = {}
+    for turn in log:
+        called |= dict.fromkeys(tool_calls(turn.parts), turn.seq)
         for id in tool_results(turn.parts):
-            called.remove(id)
-    answered_after = [id for turn in after for id in tool_results(turn.parts)]
-    for turn in after:
-        for id in tool_calls(turn.parts):
-            if id in answered_after:
-                answered_after.remove(id)
-    assert not set(called) & set(answered_after)
+            if id in called:
+                own = called.pop(id)  # the newest call of the id is its own
+                assert (own <= chosen.last_seq) == (turn.seq <= chosen.last_seq)

@@ -53,6 +53,14 @@ def test_the_example_of_a_small_context_runs_and_stays_small(tmp_path: Path) -> 
     assert tokens < 2_500
 
 
+@pytest.mark.spec("CTX-11")
+def test_the_example_with_tools_runs(tmp_path: Path) -> None:
+    program = [sys.executable, str(ROOT / "examples" / "tools.py"), str(tmp_path)]
+    ran = subprocess.run(program, capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    assert "→ In Lagos: sun, 31 °C." in ran.stdout and "tool_result" in ran.stdout
+
+
 def test_the_readmes_commands_exist() -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     used = set(re.findall(r"make ([a-z]+)", (ROOT / "README.md").read_text()))

@@ -17,7 +17,7 @@ def test_the_public_names_are_these() -> None:
         "MissingPackage", "Model", "ModelBadOutput", "ModelBusy", "ModelError", "ModelStopped", "ModelTooLong",
         "NotAllowed", "NotFound", "open", "Owner", "Portion", "Reply", "Report", "Request", "Session", "Settings",
         "Source", "SourceError", "Span", "StoreError", "StoreFull", "StoreUnavailable", "StoreUnusable",
-        "SystemClock", "Turn", "Window",
+        "SystemClock", "Turn", "Usage", "Window",
     ]  # fmt: skip
     assert all(hasattr(afterglow, name) for name in afterglow.__all__)
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from afterglow.search.hits import Found, Hit
     from afterglow.settings import Settings
     from afterglow.sources import Source, Window
+    from afterglow.spend import Usage
     from afterglow.store.transaction import EVERYONE
     from afterglow.turns import Binding, Exchange, Owner, Session, Span, Turn
 
@@ -84,6 +85,7 @@ __all__ = [
     "StoreUnusable",
     "SystemClock",
     "Turn",
+    "Usage",
     "Window",
     "open",
 ]
@@ -101,6 +103,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("Exchanged", "Reply"), "conversation"),
     **dict.fromkeys(("Completion", "Model", "Request"), "model"),
     **dict.fromkeys(("Source", "Window"), "sources"),
+    "Usage": "spend",
     **dict.fromkeys(("Binding", "Exchange", "Owner", "Session", "Span", "Turn"), "turns"),
 }
 

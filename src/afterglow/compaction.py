@@ -194,7 +194,7 @@ def choose_span(tail: Sequence[Turn], session: Session, reason: Reason, limits: 
     cuts = [cut for cut in _cuts(tail) if cut > first]
     early = [cut for cut in cuts if cut <= last_kept]
     if not early and not whole and session.exchange_seq > tail[-1].seq:
-        early = [tail[-1].seq + 1]  # an exchange that is longer than what was read, and not the last: it is cut inside
+        early = _calm(tail)[-1:]  # an exchange that is longer than what was read, and not the last: it is cut inside
     if reason == "threshold":
         late = [cut for cut in cuts if cut > last_kept]
         chosen = _first_that_fits([*early[-1:], *late], tail, session, limits)
@@ -255,9 +255,23 @@ def _cuts(tail: Sequence[Turn]) -> list[int]:
             open_calls[call] -= 1
             if open_calls[call] <= 0:
                 del open_calls[call]
-        open_calls.update(tool_calls(turn.parts))
+        # An id that is used again belongs to the new call: the old one was broken off, and nothing answers it.
+        calls = Counter(tool_calls(turn.parts))
+        open_calls = Counter({**open_calls, **calls})
         previous = turn.role
     return cuts
+
+
+def _calm(tail: Sequence[Turn]) -> list[int]:
+    """Where an exchange can be cut inside: after a result or an answer, while no call waits."""
+    waiting: set[str] = set()
+    places: list[int] = []
+    for turn in tail:
+        waiting |= set(tool_calls(turn.parts))
+        waiting -= set(tool_results(turn.parts))
+        if not waiting:
+            places.append(turn.seq + 1)
+    return places or [tail[-1].seq + 1]
 
 
 def _first_that_fits(cuts: Sequence[int], tail: Sequence[Turn], session: Session, limits: Limits) -> int | None:

@@ -25,6 +25,7 @@ _RECORD = (
 )
 _MARK = "[mark]"
 """What stands in place of a fence inside a text. Taking it out would put together one that was written around another."""
+_SILENCE = "(nothing was said)"
 _BEGINS = "(The assistant speaks first.)"
 
 
@@ -111,6 +112,9 @@ def render(
     # However long the record is, what was said last is not cut to nothing.
     last_tokens = max(limit_tokens // 4, limit_tokens - record_tokens)
     shown, put_away = _within(runs, last_tokens, window_tokens - record_tokens)
+    grown = sum(turn.tokens for turn in paired(shown)) - sum(turn.tokens for turn in shown)
+    if put_away and grown > 0:  # results without calls are shown with a word of what they are
+        shown, put_away = _within(runs, max(1, last_tokens - grown), window_tokens - record_tokens)
     left_out = (shown[0].seq if shown else at + 1) - folded_to - 1
     messages: list[Message] = []
     stripped = 0
@@ -118,9 +122,11 @@ def render(
         message, count = _message(turn, fence, first=not messages and not record)
         messages.append(message)
         stripped += count
-    if record or (messages and messages[0].role == "assistant"):
+    first = next((place for place, message in enumerate(messages) if message.role != "system"), None)
+    if record or (first is not None and messages[first].role == "assistant"):
         text = record or _BEGINS
-        messages.insert(0, Message(seq=0, role="user", text=text, parts=(), tokens=_tokens(text)))
+        place = 0 if record else first or 0
+        messages.insert(place, Message(seq=0, role="user", text=text, parts=(), tokens=_tokens(text)))
     return Context(
         session=session,
         messages=tuple(messages),
@@ -209,6 +215,8 @@ def _message(turn: Turn, fence: str, *, first: bool) -> tuple[Message, int]:
     if turn.cut:
         text += f"\n[turn {turn.seq} of session {turn.session} is too long to show: read it whole by that number]"
     role = turn.role
+    if not text.strip() and not parts:  # providers refuse an empty message
+        text = _SILENCE
     if role == "system" and not first:  # providers take one system message, at the beginning
         role, text = "user", f"[note] {text}"
     return Message(seq=turn.seq, role=role, text=text, parts=parts, tokens=turn.tokens), stripped

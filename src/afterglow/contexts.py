@@ -32,7 +32,7 @@ from afterglow.compaction import (
     parts_of,
 )
 from afterglow.context import Report
-from afterglow.errors import ModelTooLong
+from afterglow.errors import ModelError, ModelTooLong
 from afterglow.fold import Material, Order, Written, extract, fold, requests_in, still_open, without_names
 from afterglow.identifiers import identifiers
 from afterglow.model import Model
@@ -52,6 +52,8 @@ _BITE_PARTS = 6
 """The most calls for summaries that one claim makes before it commits."""
 _PROMPT_TOKENS = 800
 """What the instructions and the answer take of a summariser's window."""
+_SHRINKS_MOST = 20
+"""A block stands for no more than so many times its own tokens, unless one exchange is longer than that."""
 _REDO_SECONDS = 3600
 WINDOW = "window"
 """The reason of a block that was made on the spot, because the context would not have fit the model's window."""
@@ -135,6 +137,7 @@ class _Step:
         self._means = means
         self._frame = means.frame
         self._fence = shown.fence or new_fence(store.clock)
+        self._redone_in_vain = False
 
     async def next(self) -> Found | None:
         if is_quiet(self._session, self._frame.quiet, self._store.clock.now()):
@@ -153,7 +156,10 @@ class _Step:
         if choose_merge(blocks, self._frame.limits.fanout):
             return [Due(kind="context", at=now, reason="merge")]
         extracts = [block for block in blocks if self._is_poor(block)]
-        looks = [Due(kind="context", at=max(now, min(map(_ripe_at, extracts))), reason="redo")] if extracts else []
+        looks: list[Due] = []
+        if extracts:
+            again = now + timedelta(days=1) if self._redone_in_vain else max(now, min(map(_ripe_at, extracts)))
+            looks.append(Due(kind="context", at=again, reason="redo"))
         session, timers = self._session, self._frame.quiet
         if session.state == "open" and not quiet and session.real_at is not None and timers.timeout_summarize_seconds:
             looks.append(idle_timer(session.real_at, timers))
@@ -171,7 +177,7 @@ class _Step:
         bite = parts[:_BITE_PARTS]
         blocks, reports = await self._folded(bite, reason)
         # Until all is folded the session does not count as compacted, so that the next claim goes on with it.
-        if len(bite) < len(parts) or tail[-1].seq < session.turns:
+        if blocks[-1].last_seq < span.last_seq or tail[-1].seq < session.turns:
             return self._change(blocks, reports=reports), [
                 Due(kind="context", at=self._store.clock.now(), reason=reason)
             ]
@@ -195,7 +201,7 @@ class _Step:
         parts = self._parts(tail)
         bite = parts[:_BITE_PARTS]
         blocks, reports = await self._folded(bite, "idle") if bite else ([], [])
-        if len(bite) < len(parts) or (tail and tail[-1].seq < session.turns):
+        if (blocks[-1].last_seq if blocks else session.folded.to_seq) < session.turns:
             return self._change(blocks, reports=reports), [Due(kind="context", at=now, reason="idle")]
         change = self._change(blocks, reports=reports, turns=session.turns, exchanges=session.exchanges)
         seconds = self._frame.quiet.timeout_clear_seconds
@@ -208,7 +214,10 @@ class _Step:
     async def _merge(self, blocks: Sequence[Block]) -> Found:
         material = material_of_blocks(blocks)
         level = blocks[0].level + 1
-        written = await self._written(material, "merge", level)
+        try:
+            written = await self._written(material, "merge", level)
+        except ModelTooLong:
+            written = extract(material, self._tokens_max(material, level))
         merged = _block(self._session.id, level, blocks[0], blocks[-1], material, written, "merge")
         merged = replace(merged, children=tuple(block.number for block in blocks))
         left = [block for block in self._shown.blocks if block not in blocks]
@@ -217,8 +226,9 @@ class _Step:
     async def _redo(self, old: Block) -> Found | None:
         turns = await self._turns(old.first_seq, old.last_seq)
         new = await self._fold_parts(self._parts(turns), "redo")
-        if any(block.extract for block in new):
-            return None  # no better than what is there
+        if any(block.extract for block in new) or new[-1].last_seq < old.last_seq:
+            self._redone_in_vain = True  # no better than what is there
+            return None
         left = [block for block in self._shown.blocks if block is not old]
         return self._change(new, replaces=(old.number,)), self.later([*left, *new])
 
@@ -232,10 +242,22 @@ class _Step:
             asking.cancel()
 
     def _parts(self, turns: Sequence[Turn]) -> list[list[Turn]]:
-        return parts_of(turns, max(1, self._means.model.window_tokens - _PROMPT_TOKENS))
+        """The turns in runs of which each becomes a block: no longer than the model can read or a block can stand for."""
+        room = self._means.model.window_tokens - _PROMPT_TOKENS
+        stands_for = _SHRINKS_MOST * block_tokens_max(self._shown.blocks, 0, self._frame.limits)
+        return parts_of(turns, max(1, min(room, stands_for)))
 
     async def _fold_parts(self, parts: Sequence[Sequence[Turn]], reason: str) -> list[Block]:
-        return [block for part in parts for block in await self._fold_part(part, reason)]
+        """The blocks of these parts; those before a failure are kept, since they are paid for."""
+        blocks: list[Block] = []
+        for part in parts:
+            try:
+                blocks += await self._fold_part(part, reason)
+            except ModelError:
+                if not blocks:
+                    raise
+                break
+        return blocks
 
     async def _fold_part(self, turns: Sequence[Turn], reason: str) -> list[Block]:
         material = await asyncio.to_thread(material_of, turns, self._frame.zone)

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from inspect import isawaitable
+from typing import Any, cast
 
 from afterglow.compaction import Frame, Limits, choose_span, due_after, parts_of
 from afterglow.context import Context, render
@@ -229,7 +230,11 @@ async def _called(respond: Respond, context: Context) -> Answer:
 def _replies(answer: Answer) -> list[Reply]:
     if isinstance(answer, str):
         return [Reply(text=answer)]
-    replies = [answer] if isinstance(answer, Reply) else list(answer)
-    if any(not isinstance(reply, Reply) for reply in replies):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise BadInput("respond gives a text, a Reply or a list of Replies; this was something else")
+    given: Any = answer
+    replies = list(cast(Sequence[Any], given)) if isinstance(given, list | tuple) else [given]
+    if not replies or any(not isinstance(reply, Reply) or reply.role not in ("assistant", "tool") for reply in replies):
+        raise BadInput(
+            "whoever answers gives a text, a Reply or a list of Replies, of role assistant or tool; this was "
+            f"{type(answer).__name__}. The message is in the log; nothing was written after it"
+        )
     return replies

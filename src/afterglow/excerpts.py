@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,6 +13,7 @@ from afterglow.turns import Part, Turn
 
 HEAD_SHARE = 0.6
 _TEXT_CHARS_MIN = 200
+_CHARS_MIN = 20
 _STUBS_MAX = 100
 _RESULTS_KEPT = 2
 """The newest results of tools in an exchange, which are shown as they are."""
@@ -38,7 +40,9 @@ def shorter_parts(parts: Sequence[Part], chars_max: int) -> list[Part]:
     short: list[Part] = each_text(parts, lambda text: excerpt(text, each_max))
     if json_bytes(short) <= 2 * chars_max:
         return short
-    return [_stub(part) for part in parts[:_STUBS_MAX]]
+    more = len(parts) - _STUBS_MAX
+    note: list[Part] = [{"type": "left_out", "text": f"{more:,} more parts are left out here"}] if more > 0 else []
+    return [*(_stub(part) for part in parts[:_STUBS_MAX]), *note]
 
 
 def json_bytes(value: Any) -> int:
@@ -79,8 +83,8 @@ def shrunk(exchange: Sequence[Turn], tokens_max: int) -> tuple[list[Turn], int]:
     if sum(turn.tokens for turn in shown) <= tokens_max:
         return shown, 0
     shown = _with_stubs(shown, tokens_max)
-    chars_max = tokens_max * 2
-    while sum(turn.tokens for turn in shown) > tokens_max and chars_max >= _TEXT_CHARS_MIN:
+    chars_max = max(tokens_max * 4, _TEXT_CHARS_MIN)
+    while sum(turn.tokens for turn in shown) > tokens_max and chars_max >= _CHARS_MIN:
         chars_max //= 2
         shown = [_cut(turn, chars_max) for turn in shown]
     shown = _without_the_middle(shown, tokens_max)
@@ -95,20 +99,26 @@ def as_shown(turn: Turn) -> Turn:
 
 def _with_stubs(turns: Sequence[Turn], tokens_max: int) -> list[Turn]:
     shown: list[Turn] = []
+    whole: deque[int] = deque()
     total = 0
     for turn in turns:
+        if turn.role == "tool":
+            whole.append(len(shown))
         shown.append(turn)
         total += turn.tokens
-        if total <= tokens_max:
-            continue
-        results = [place for place, each in enumerate(shown) if each.role == "tool"][:-_RESULTS_KEPT]
-        for place in results:
-            if total <= tokens_max * _CALM:
-                break
-            stub = _result_stub(shown[place])
-            total += stub.tokens - shown[place].tokens
-            shown[place] = stub
+        if total > tokens_max:
+            total = _put_away(shown, whole, total, tokens_max)
     return shown
+
+
+def _put_away(shown: list[Turn], whole: deque[int], total: int, tokens_max: int) -> int:
+    """Make stubs of the oldest results until there is calm again; the answer is how many tokens are left."""
+    while total > tokens_max * _CALM and len(whole) > _RESULTS_KEPT:
+        place = whole.popleft()
+        stub = _result_stub(shown[place])
+        total += stub.tokens - shown[place].tokens
+        shown[place] = stub
+    return total
 
 
 def _result_stub(turn: Turn) -> Turn:

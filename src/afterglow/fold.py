@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from afterglow.checks import is_only_too_long, problem_with
+from afterglow.checks import Flaw, flaw_in
 from afterglow.errors import ModelBadOutput
 from afterglow.identifiers import in_words, missing
 from afterglow.model import Completion, Model, PaidAnswer, Request
@@ -91,30 +91,31 @@ async def fold(model: Model, material: Material, order: Order) -> Written:
     """The text that can stand for the material in at most `tokens_max` tokens."""
     prompt = load(order.prompt)
     paid: list[Completion | PaidAnswer] = []
-    problem = summary = ""
+    flaw: Flaw | None = None
+    summary = ""
     for _ in range(2):
-        request = _request(prompt, material, order, problem)
+        request = _request(prompt, material, order, flaw)
         try:
             answer = await model.complete(request)
             paid.append(answer)
             summary = answer.text.strip()
-            problem = problem_with(
+            flaw = flaw_in(
                 summary,
                 instructions=request.instructions,
                 material=material.text,
                 fence=order.fence,
                 tokens_max=order.tokens_max,
                 replaced_tokens=material.replaced_tokens,
+                of_talk=order.prompt == "fold",
             )
         except ModelBadOutput as bad:
-            problem = str(bad)
+            flaw = Flaw(reason=str(bad))
             paid += [bad] if isinstance(bad, PaidAnswer) else []
-        if not problem:
+        if flaw is None:
             break
-    if is_only_too_long(problem):
-        summary, problem = choose_sentences(summary, order.tokens_max), ""
-    if problem:
-        summary = choose_sentences(material.said, int(order.tokens_max * _SUMMARY_SHARE))
+    if flaw is not None:
+        of = summary if flaw.bearable else material.said
+        summary = choose_sentences(of, int(order.tokens_max * _SUMMARY_SHARE))
     text, lost = _with_what_it_lost(summary, material, order.tokens_max)
     costs = [each.cost_usd for each in paid]
     return Written(
@@ -124,7 +125,7 @@ async def fold(model: Model, material: Material, order: Order) -> Written:
         input_tokens=sum(each.usage.input_tokens for each in paid),
         output_tokens=sum(each.usage.output_tokens for each in paid),
         cost_usd=None if None in costs else sum(cost or 0 for cost in costs),
-        extract=bool(problem),
+        extract=flaw is not None and not flaw.bearable,
         lost=tuple(lost[:LOST_LISTED_MAX]),
         lost_count=len(lost),
     )
@@ -165,15 +166,18 @@ def still_open(block_texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(each for each in dict.fromkeys(reversed(found)) if estimate(each) <= ASKED_TOKENS_MAX)
 
 
-def _request(prompt: Prompt, material: Material, order: Order, problem: str) -> Request:
+def _request(prompt: Prompt, material: Material, order: Order, flaw: Flaw | None) -> Request:
     words = max(20, int(order.tokens_max * _SUMMARY_SHARE * _WORDS_A_TOKEN))
     instructions = prompt.filled(words=words)
-    if problem:
-        instructions += "\n\n" + load("again").filled(problem=problem, words=words)
+    if flaw is not None:
+        instructions += "\n\n" + load("again").filled(problem=flaw.reason, words=words)
     return Request(
         purpose=order.purpose,
         instructions=instructions,
-        material=f"{order.fence}\n{material.text.replace(order.fence, '[mark]')}\n{order.fence}",
+        material=(
+            f"{order.fence}\n{material.text.replace(order.fence, '[mark]')}\n{order.fence}\n"
+            + load("end").filled(words=words)
+        ),
         tokens_max=int(order.tokens_max * _SUMMARY_SHARE),
         deadline_seconds=order.deadline_seconds,
         owner=order.owner,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 _MONTH = (
     "(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
@@ -35,9 +35,8 @@ _FORMS = (
 )
 """URLs, mail addresses, paths, days, times, money, names of code, files, versions, hashes, handles, numbers: in this order."""
 _EXACT = re.compile("|".join(_FORMS))
-_CAPITALISED = re.compile(
-    r"(?<![\w'’-])[^\W\d_a-zß-öø-ÿ][\w'’-]*(?:[ ]+(?:of|de|van|von|da|di|the|and)?[ ]?[^\W\d_a-zß-öø-ÿ][\w'’-]*)*"
-)
+_NAME_WORD = re.compile(r"[^\W\d_][\w'’-]{0,60}")
+_WITHIN_NAMES = {"of", "de", "van", "von", "da", "di"}
 _SENTENCE_BEGIN = re.compile(r"(?:^|[.!?:;…。！？]|[\n\"“(\[*–—-])\s*$")
 _MONTHS_AND_DAYS = {
     *("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november"),
@@ -46,6 +45,7 @@ _MONTHS_AND_DAYS = {
 _EITHER = re.compile(r"[^\W\d_]+/[^\W\d_]+")
 """As in and/or: two words, and no path."""
 _BARE_NUMBER = re.compile(r"\d+(?:[.,]\d+)*\s?%?")
+_NO_NAMES = {"I'm", "I'll", "I've", "I'd", "OK", "I"}
 _TRAILING = ".,;:!?'\"’”)]}"
 TEXT_CHARS_MAX = 200_000
 IDENTIFIER_CHARS_MAX = 120
@@ -73,7 +73,14 @@ def missing(wanted: Mapping[str, int], text: str) -> list[str]:
     """The identifiers that the text does not hold, the most frequent first."""
     folded = text.casefold()
     ranked = sorted(wanted, key=lambda word: -wanted[word])
-    return [word for word in ranked if word.casefold() not in folded]
+    return [word for word in ranked if not _holds(folded, word.casefold())]
+
+
+def _holds(text: str, word: str) -> bool:
+    """Whether the text has the word; a number that is only a part of another is not there."""
+    if word not in text or not _BARE_NUMBER.fullmatch(word):
+        return word in text
+    return re.search(rf"(?<![\d.,]){re.escape(word)}(?![\d%]|[.,]\d)", text) is not None
 
 
 def in_words(word: str, text: str) -> str:
@@ -88,19 +95,41 @@ def _names(text: str) -> Counter[str]:
     """Capitalised words. One that begins a sentence counts only where it stands inside a sentence too."""
     inside: Counter[str] = Counter()
     begins: Counter[str] = Counter()
-    for match in _CAPITALISED.finditer(text):
-        name = match.group().strip()
-        at_begin = _SENTENCE_BEGIN.search(text[max(0, match.start() - 8) : match.start()]) is not None
-        if at_begin and " " in name:
-            first, name = name.split(" ", 1)
-            begins[first] += 1
-            name = name.strip()
-            at_begin = False
-        if len(name) < 2 or name in ("I'm", "I'll", "I've", "I'd", "OK") or len(name) > IDENTIFIER_CHARS_MAX:
-            continue
-        if name[0].isalpha() and name[0].isupper():
-            (begins if at_begin else inside)[name] += 1
+    for start, words in _runs(text):
+        if _SENTENCE_BEGIN.search(text[max(0, start - 8) : start]):
+            begins[words[0]] += 1
+            words = words[1:]
+        name = " ".join(words)
+        if 2 <= len(name) <= IDENTIFIER_CHARS_MAX and name not in _NO_NAMES:
+            inside[name] += 1
     for name, count in begins.items():
         if name in inside or name.lower() in _MONTHS_AND_DAYS:
             inside[name] += count
     return inside
+
+
+def _runs(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Capitalised words that follow each other, with where the first of them stands."""
+    start, end = 0, -2
+    words: list[str] = []
+    for match in _NAME_WORD.finditer(text):
+        word = match.group()
+        goes_on = bool(words) and match.start() == end + 1 and text[end] == " " and len(words) < 8
+        if word[0].isupper():
+            if words and not goes_on:
+                yield start, _trimmed(words)
+            start, words = (start, [*words, word]) if goes_on else (match.start(), [word])
+        elif goes_on and word in _WITHIN_NAMES:
+            words.append(word)
+        elif words:
+            yield start, _trimmed(words)
+            words = []
+        end = match.end()
+    if words:
+        yield start, _trimmed(words)
+
+
+def _trimmed(words: list[str]) -> list[str]:
+    while words[-1] in _WITHIN_NAMES:
+        words = words[:-1]
+    return words

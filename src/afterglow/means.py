@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from inspect import iscoroutinefunction
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from afterglow.compaction import Frame, Limits, Quiet
 from afterglow.contexts import Means
+from afterglow.errors import BadInput
 from afterglow.model import Model
 from afterglow.model.choice import choose
 from afterglow.model.metered import Metered
@@ -29,6 +32,8 @@ class SettingsMeans:
         model: Model | None = None,
         sources: Mapping[str, Source] | None = None,
     ) -> None:
+        _check_model(model)
+        _check_sources(sources or {})
         self._settings = settings
         self._store = store
         self._environ = environ
@@ -48,7 +53,7 @@ class SettingsMeans:
                 model=model,
                 summarising=self._model_of(chosen, self._settings.summaries.model),
                 summary_tokens_max=self._settings.summaries.tokens_max,
-                sources=[self._wanted(each, model) for each in chosen.context_sources],
+                sources=self._all_wanted(chosen, model),
                 deadline_seconds=chosen.deadline_seconds,
                 gap_seconds=chosen.gap_seconds,
             )
@@ -66,6 +71,16 @@ class SettingsMeans:
             self._metered[key] = Metered(model, self._store, limits=limits, zone=self._zone, clock=self._store.clock)
         return self._metered[key]
 
+    def _all_wanted(self, chosen: CompactionSettings, model: Model) -> list[Wanted]:
+        """The sources that the settings name, and those that were handed in without being named there."""
+        named = {each.source for each in chosen.context_sources}
+        given = [
+            Wanted(name=name, label=name.capitalize(), source=source, prompt="", deadline_seconds=20, tokens_max=300)
+            for name, source in self._sources.items()
+            if name not in named
+        ]
+        return [*(self._wanted(each, model) for each in chosen.context_sources), *given]
+
     def _wanted(self, asked: ContextSourceSettings, model: Model) -> Wanted:
         # Only where sources are asked are the kinds of them loaded.
         from afterglow.sources.factory import label_of, make
@@ -80,6 +95,25 @@ class SettingsMeans:
             deadline_seconds=asked.deadline_seconds,
             tokens_max=asked.tokens_max,
         )
+
+
+def _check_model(model: Any) -> None:
+    missing = [name for name in ("name", "window_tokens", "complete") if model is not None and not hasattr(model, name)]
+    if missing:
+        raise BadInput(
+            f"a model has name, window_tokens and complete(request); this {type(model).__name__} lacks {', '.join(missing)}. A "
+            "model of a provider is named in the settings, as compaction.model"
+        )
+
+
+def _check_sources(sources: Any) -> None:
+    if not isinstance(sources, Mapping):
+        raise BadInput(f"sources are a mapping from names to sources; this is a {type(sources).__name__}")
+    for name, source in sources.items():  # pyright: ignore[reportUnknownVariableType]
+        if not iscoroutinefunction(getattr(source, "report", None)):  # pyright: ignore[reportUnknownArgumentType]
+            raise BadInput(
+                f"the source {name!r} needs an async method report(window, prompt, *, tokens_max) that gives a text"
+            )
 
 
 def frame_of(settings: Settings, agent: str) -> Frame:

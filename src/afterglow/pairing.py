@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from afterglow.tokens import estimate
 from afterglow.turns import Part, Turn, tool_calls, tool_results
 
 NO_RESULT = "[no result of this call was recorded]"
@@ -60,8 +61,10 @@ def _matched(turns: Sequence[Turn]) -> tuple[dict[_Call, int], set[int]]:
     stray: set[int] = set()
     for place, turn in enumerate(turns):
         if turn.role == "assistant":
-            for nth, call in enumerate(tool_calls(turn.parts)):
-                waiting.setdefault(call, []).append(_Call(place, nth))
+            calls = tool_calls(turn.parts)
+            waiting.update({call: [] for call in calls})  # an older call of the same id was broken off
+            for nth, call in enumerate(calls):
+                waiting[call].append(_Call(place, nth))
         if turn.role == "tool":
             ids = tool_results(turn.parts) or [_longest_waiting(waiting)]
             calls = waiting.get(ids[0], [])
@@ -93,7 +96,8 @@ def _as_text(turn: Turn) -> Turn:
     """A result whose call is not shown: a message of its own, which says what it is."""
     contents = [str(part.get("content", "")) for part in turn.parts if part.get("type") == "tool_result"]
     said = "\n".join(text for text in dict.fromkeys([turn.text, *contents]) if text)
-    return replace(turn, role="user", text=f"[result of a tool whose call is not shown] {said}", parts=())
+    text = f"[result of a tool whose call is not shown] {said}"
+    return replace(turn, role="user", text=text, parts=(), tokens=estimate(text))
 
 
 def _without_calls(turn: Turn) -> Turn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, tzinfo
 from typing import Any
@@ -13,6 +14,7 @@ from afterglow.turns import Part, Turn
 
 RESULT_CHARS_MAX = 2_000
 ARGUMENTS_CHARS_MAX = 400
+_NEW_LINE = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
 def transcript(turns: Iterable[Turn], zone: tzinfo) -> str:
@@ -21,8 +23,8 @@ def transcript(turns: Iterable[Turn], zone: tzinfo) -> str:
 
 
 def said_by_user(turns: Iterable[Turn]) -> str:
-    """What the user said, without what was only recalled into it."""
-    return "\n".join(own_text(turn) for turn in turns if turn.role == "user")
+    """What the user said: not what others said, and not what was only recalled into it."""
+    return "\n".join(own_text(turn) for turn in turns if turn.role == "user" and turn.trust == "owner")
 
 
 def said_by_anybody(turns: Iterable[Turn]) -> str:
@@ -60,8 +62,10 @@ def _lines(turns: Iterable[Turn], zone: tzinfo) -> Iterator[str]:
 
 
 def _spoken(turn: Turn) -> str:
+    """The turn's text, its later lines set in, so that none of them passes for a line of somebody else."""
     text = own_text(turn)
-    return excerpt(text, RESULT_CHARS_MAX) if turn.role == "tool" else text
+    text = excerpt(text, RESULT_CHARS_MAX) if turn.role == "tool" else text
+    return _NEW_LINE.sub("\n    ", text)
 
 
 def _labelled(turn: Turn) -> str:
@@ -87,4 +91,4 @@ def _parts(parts: Sequence[Part], text: str) -> Iterator[str]:
 
 def _short(value: Any, chars_max: int) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return excerpt(strip_invisible(text)[0], chars_max)
+    return _NEW_LINE.sub("\n    ", excerpt(strip_invisible(text)[0], chars_max))

@@ -6,11 +6,18 @@ import asyncio
 import hashlib
 import os
 import random
+import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
 from afterglow.clock import Clock, FixedClock, SystemClock
+from afterglow.conversation import Reply
 from afterglow.errors import ClaimLost, StoreUnusable
+from afterglow.memory import Memory
+from afterglow.model import Completion, Model, Request
+from afterglow.model.scripted import ScriptedModel
+from afterglow.settings import Settings
 from afterglow.store.contract import Store
 from afterglow.store.postgres import PostgresStore
 from afterglow.store.sqlite import SQLiteStore
@@ -144,4 +151,105 @@ async def use_after_fork(voice: Voice, number: int, order: dict[str, Any]) -> No
         finally:
             os._exit(0)
     os.waitpid(pid, 0)  # noqa: ASYNC222 - nothing else happens in this process
+    await store.close()
+
+
+# --- talking and folding
+
+
+FOLDING: dict[str, Any] = {
+    "zone": "UTC",
+    "work": {"lease_seconds": 0.3, "attempts_max": 1000, "backoff_seconds": 0.01, "backoff_max_seconds": 0.05},
+    "compaction": {"interval": 2, "keep_recent": 2, "fanout": 3},
+}
+"""Settings with which a few exchanges are enough to fold and merge, and a claim passes on soon."""
+
+
+class TellingModel(ScriptedModel):
+    """Says what each call cost as soon as it is made, so that the account of spend can be compared with it."""
+
+    def __init__(self, voice: Voice | None, **more: Any) -> None:
+        super().__init__(_summary, usd_per_million_tokens=1.0, **more)
+        self._voice = voice
+
+    async def complete(self, request: Request) -> Completion:
+        done = await super().complete(request)
+        if self._voice is not None:
+            self._voice.say(["paid", done.usage.tokens])
+        return done
+
+
+class StallingModel(TellingModel):
+    """Holds up its whole process for a while, so that no lease is renewed in it and claims pass on."""
+
+    async def complete(self, request: Request) -> Completion:
+        time.sleep(random.random() * 0.5)  # noqa: ASYNC251 - that is the point
+        return await super().complete(request)
+
+
+def _summary(request: Request) -> str:
+    facts = [word for word in request.material.split() if word.startswith("FACT-")]
+    said = f"They talked about {facts[-1] if facts else 'this and that'}, and then they agreed on it."
+    return said + " They went through all of it once more." * (request.tokens_max // 25)
+
+
+def folding_memory(store: Store, model: Model, **more: Any) -> Memory:
+    """A memory that folds early and often."""
+    given = {**FOLDING, "data_dir": tempfile.gettempdir(), **more}
+    return Memory(store, Settings.model_validate(given), model=model, environ={})
+
+
+def message(sender: int, number: int) -> str:
+    return f"FACT-{sender}-{number:05d} " + "so to speak " * 12
+
+
+def answer(sender: int, number: int) -> list[Reply]:
+    """What is answered to the message of this number: every third time, tools are used."""
+    said = Reply(text=f"I see {sender} {number}. " + "so to speak " * 12)
+    if number % 3:
+        return [said]
+    call = {"type": "tool_call", "id": "call_0", "name": "look", "arguments": {"q": number}}
+    found = {"type": "tool_result", "id": "call_0", "content": f"found {sender} {number}"}
+    return [Reply(text="", parts=[call]), Reply(text="", role="tool", parts=[found]), said]
+
+
+async def talk_and_fold(voice: Voice, number: int, order: dict[str, Any]) -> None:
+    """Talk to each sender's session from the message of the given number on, each under its key, and fold behind it."""
+    store = await open_store(order["address"])
+    memory = folding_memory(store, TellingModel(voice))
+
+    async def talk(sender: int, first: int) -> None:
+        for count in range(first, order.get("until", 10**6)):
+            replies = answer(sender, count)
+            done = await memory.exchange(
+                binding(sender), message(sender, count), lambda context, replies=replies: replies, key=f"m{count}"
+            )
+            voice.say(["answered", sender, count, done.message.seq])
+            if order.get("settle"):
+                await memory.settle()
+            if count == first:
+                voice.ready()
+
+    await asyncio.gather(*(talk(sender, first) for sender, first in enumerate(order["firsts"])))
+    await memory.settle()
+    await store.close()
+
+
+async def fold_with_others(voice: Voice, number: int, order: dict[str, Any]) -> None:
+    """Talk on one session that all share and fold it by hand too, in a process that stalls and loses its claims."""
+    store = await open_store(order["address"])
+    memory = folding_memory(store, StallingModel(voice), work={**FOLDING["work"], "lease_seconds": 0.1})
+    for count in range(order["exchanges"]):
+        await memory.exchange(SHARED, message(number, count), lambda context, count=count: answer(number, count))
+        if count % 4 == 3:
+            await memory.compact(await memory.open_session(SHARED))
+    await memory.settle()
+    await store.close()
+
+
+async def compact_by_hand(voice: Voice, number: int, order: dict[str, Any]) -> None:
+    """Fold one session by hand, at the same moment as others do."""
+    store = await open_store(order["address"])
+    memory = folding_memory(store, StallingModel(voice), work={**FOLDING["work"], "lease_seconds": 0.1})
+    await memory.compact(await memory.open_session(SHARED))
     await store.close()

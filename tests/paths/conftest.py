@@ -24,7 +24,11 @@ OpenMemory = Callable[..., Memory]
 def summary(request: Request) -> str:
     """A summary of the right size, which names the last fact it was shown."""
     facts = [word for word in request.material.replace(",", " ").split() if word.startswith("FACT-")]
-    return f"They talked about {facts[-1] if facts else 'nothing much'}, and nothing is open."
+    about = facts[-1] if facts else "nothing much"
+    return (
+        f"They talked about {about}, and nothing is open. The user spoke at some length about how things stand, as one may "
+        "put it, and the assistant said that it saw what was meant by that and had nothing to add."
+    )
 
 
 class Calendar:

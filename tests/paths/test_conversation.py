@@ -74,8 +74,20 @@ async def test_tools_that_were_used_are_written_down_in_order(memory_with: OpenM
 
 
 async def test_an_answer_of_the_wrong_kind_is_refused_in_words(memory_with: OpenMemory) -> None:
-    with pytest.raises(BadInput, match="a text, a Reply or a list of Replies"):
-        await memory_with().exchange(KATE, "Hi", lambda context: [1, 2])  # type: ignore[list-item]
+    for wrong in ([1, 2], None, 5, [], Reply(text="I am you", role="user")):
+        with pytest.raises(BadInput, match="a text, a Reply or a list of Replies"):
+            await memory_with().exchange(KATE, "Hi", lambda context, wrong=wrong: wrong)  # type: ignore[misc]
+
+
+@pytest.mark.spec("CTX-1", "P6")
+async def test_what_was_said_during_a_slow_fold_is_folded_after_it(memory_with: OpenMemory) -> None:
+    memory = memory_with(answering=ScriptedModel(summary, delay_seconds=0.2))
+    for number in range(1, 31):
+        await memory.exchange(KATE, f"FACT-{number} " + "word " * 40, lambda context: "I see. " + "word " * 40)
+    await memory.settle()
+    session = await memory.open_session(KATE)
+    assert session.exchanges - session.folded.exchanges < 5
+    assert session.folded.to_seq >= 50
 
 
 @pytest.mark.spec("P5", "CTX-9")

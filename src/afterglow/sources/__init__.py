@@ -43,6 +43,7 @@ def window_for(
     """
     start = first_at if watermark is None else min(first_at, watermark)
     end = now if now - last_at > timedelta(seconds=gap_seconds) else last_at
+    start = min(start, end)  # a clock may go back, and turns come out of order
     return Window(start=start.astimezone(zone), end=end.astimezone(zone), now=now.astimezone(zone))
 
 

@@ -227,7 +227,7 @@ def _set_folded(tx: Tx, row: Row, change: Change, version: int, idle: bool) -> S
         folded_tokens=int(folded_tokens),
         waited=int(change.waited),
         idle=int(idle),
-        compacted=int(change.turns is not None),
+        compacted=int(change.turns == row["turns"]),  # with a turn since then, somebody may want another
         fence=change.fence,
     )
     return sessions.record(changed)

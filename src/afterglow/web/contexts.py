@@ -10,7 +10,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 from starlette.requests import Request
 
-from afterglow.compaction import Block, is_met
+from afterglow.compaction import Block, choose_span, is_met
 from afterglow.context import Context, Report
 from afterglow.errors import BadInput
 from afterglow.memory import Memory
@@ -20,6 +20,7 @@ from afterglow.web.writing import read_body
 from afterglow.work import Due
 
 EMPTY_BYTES_MAX = 1000
+TAIL_MAX = 1_000
 _PLACES = "The first of the page; the `next` of the page before"
 
 router = APIRouter(prefix="/api/v1")
@@ -120,7 +121,7 @@ async def compact(
     if (await read_body(request, EMPTY_BYTES_MAX)).strip() not in (b"", b"{}"):
         raise BadInput("this takes nothing but `owner` in the address; send no body, or {}")
     found = await found_session(memory, access, session, asked.owner)
-    due = _has_something_to_fold(memory, found)
+    due = await _has_something_to_fold(memory, found)
     if due:
         wish = Due(kind="context", at=memory.store.clock.now(), reason="manual", subject=found.id)
         await memory.store.mark_due(found.owner, wish)
@@ -132,6 +133,9 @@ async def compact(
     return CompactionAsked(due=due, session=found, links=links)
 
 
-def _has_something_to_fold(memory: Memory, session: Session) -> bool:
+async def _has_something_to_fold(memory: Memory, session: Session) -> bool:
     limits = memory.frame_of(session.binding.agent).limits
-    return session.turns > limits.keep_recent and not is_met(session, "manual", limits)
+    if is_met(session, "manual", limits):
+        return False
+    tail = await memory.turns(session, first_seq=session.folded.to_seq + 1, limit=TAIL_MAX)
+    return choose_span(tail, session, "manual", limits) is not None
