@@ -21,7 +21,7 @@ LAYERS = [
     "work channels",
     "store",
     "search sources memory_files",
-    "contexts conversation worker inbound",
+    "contexts conversation endings steward worker inbound",
     "means memory",
     "transfer",
     "agent",

@@ -16,10 +16,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Literal, get_args
 
-from afterglow.turns import Draft, Session, Span, Turn, begins_exchange, tool_calls, tool_results
+from afterglow.turns import Draft, Session, Span, Turn, begins_exchange, is_real, tool_calls, tool_results
 from afterglow.work import Due
 
 Reason = Literal["interval", "threshold", "idle", "manual"]
@@ -53,11 +53,21 @@ class Limits:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Quiet:
+    """When a session counts as quiet, when it is cleared after that, and what says that it has ended. 0 and "" are off."""
+
+    timeout_summarize_seconds: float = 1800
+    timeout_clear_seconds: float = 3600
+    sunset_marker: str = "[SUNSET HANDOVER]"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Frame:
-    """All that showing a context depends on beside the session: the limits, and the owner's zone."""
+    """All that showing a context depends on beside the session: the limits, the owner's zone, the timers."""
 
     limits: Limits
     zone: tzinfo
+    quiet: Quiet
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -113,12 +123,38 @@ def decide(session: Session, limits: Limits, *, complete: bool) -> Reason | None
     return "interval" if complete and due and tail_turns > limits.keep_recent else None
 
 
-def due_after(draft: Draft, session: Session, limits: Limits, now: datetime) -> list[Due]:
+def due_after(draft: Draft, session: Session, frame: Frame, now: datetime) -> list[Due]:
     """The work that a turn makes due, given the session as it is with that turn."""
-    if draft.role != "assistant":
-        return []
-    reason = decide(session, limits, complete=not tool_calls(draft.parts))
-    return [] if reason is None else [Due(kind="context", at=now, reason=reason)]
+    due: list[Due] = []
+    marker = frame.quiet.sunset_marker
+    if marker and draft.trust in ("owner", "agent") and draft.text.lstrip().startswith(marker):
+        return [*ended(now, "sunset-event")]
+    if draft.role == "assistant":
+        reason = decide(session, frame.limits, complete=not tool_calls(draft.parts))
+        due += [Due(kind="context", at=now, reason=reason)] if reason else []
+    # A timer that is set is left alone: when it goes off it looks at the time of the last message, and is set anew.
+    is_set = session.idle_due is not None and session.idle_due > now
+    if not due and not is_set and is_real(draft.role, draft.origin) and frame.quiet.timeout_summarize_seconds:
+        due.append(idle_timer(now, frame.quiet))
+    return due
+
+
+def ended(now: datetime, reason: str) -> tuple[Due, ...]:
+    """What is due when a conversation has ended, or its active part has."""
+    return Due(kind="summary", at=now, reason=reason), Due(kind="facts", at=now, reason=reason)
+
+
+def idle_timer(last_real: datetime, quiet: Quiet) -> Due:
+    """The look that is taken when nobody has written for a while."""
+    at = last_real + timedelta(seconds=quiet.timeout_summarize_seconds)
+    return Due(kind="context", at=at, reason="idle", rearm=True)
+
+
+def is_quiet(session: Session, quiet: Quiet, now: datetime) -> bool:
+    """Whether nobody has written for so long that the session counts as quiet."""
+    if session.state != "open" or session.real_at is None or not quiet.timeout_summarize_seconds:
+        return False
+    return now >= session.real_at + timedelta(seconds=quiet.timeout_summarize_seconds)
 
 
 def is_met(session: Session, reason: Reason, limits: Limits) -> bool:

@@ -25,7 +25,10 @@ from afterglow.compaction import (
     block_tokens_max,
     choose_merge,
     choose_span,
+    ended,
+    idle_timer,
     is_met,
+    is_quiet,
     parts_of,
 )
 from afterglow.context import Report
@@ -64,6 +67,9 @@ class Means:
 
     frame: Frame
     model: Model
+    summarising: Model
+    """The model that writes summaries of whole sessions."""
+    summary_tokens_max: int
     sources: Sequence[Wanted]
     deadline_seconds: float
     gap_seconds: float
@@ -101,6 +107,21 @@ class Contexts:
 
         return commit
 
+    async def folded_within(self, session: Session, tokens_max: int) -> Shown:
+        """The session with no more outside its blocks than so many tokens, so that a model can read it all.
+
+        What has to be folded for that is committed bite by bite: whoever is broken off goes on from there.
+        """
+        while True:
+            shown = await self._store.context_rows(session.owner, session.id, tail_turns=_BITE_TURNS)
+            whole = not shown.tail or shown.tail[0].seq == shown.session.folded.to_seq + 1
+            if whole and sum(turn.tokens for turn in shown.tail) <= tokens_max:
+                return shown
+            change = await _Step(self._store, shown, self._means_of(session.binding.agent)).oldest()
+            if change is None:
+                return shown
+            await self._store.commit_blocks(session.owner, session.id, change)
+
 
 Found = tuple[Change, Sequence[Due]]
 """What a step changes, and what is to be done after it."""
@@ -119,6 +140,8 @@ class _Step:
         self._redone_in_vain = False
 
     async def next(self) -> Found | None:
+        if is_quiet(self._session, self._frame.quiet, self._store.clock.now()):
+            return await self._go_idle()
         wanted = self._session.folded.wanted
         if wanted in REASONS and (found := await self._fold(wanted)):
             return found
@@ -127,16 +150,20 @@ class _Step:
             return found
         return await self._merge(merging) if merging else None
 
-    def later(self, blocks: Sequence[Block]) -> list[Due]:
+    def later(self, blocks: Sequence[Block], *, quiet: bool = False) -> list[Due]:
         """When to look at the session again, where nothing is left to do now."""
         now = self._store.clock.now()
         if choose_merge(blocks, self._frame.limits.fanout):
             return [Due(kind="context", at=now, reason="merge")]
         extracts = [block for block in blocks if self._is_poor(block)]
-        if not extracts:
-            return []
-        again = now + timedelta(days=1) if self._redone_in_vain else max(now, min(map(_ripe_at, extracts)))
-        return [Due(kind="context", at=again, reason="redo")]
+        looks: list[Due] = []
+        if extracts:
+            again = now + timedelta(days=1) if self._redone_in_vain else max(now, min(map(_ripe_at, extracts)))
+            looks.append(Due(kind="context", at=again, reason="redo"))
+        session, timers = self._session, self._frame.quiet
+        if session.state == "open" and not quiet and session.real_at is not None and timers.timeout_summarize_seconds:
+            looks.append(idle_timer(session.real_at, timers))
+        return sorted(looks, key=lambda due: due.at)[:1]
 
     async def _fold(self, reason: Reason) -> Found | None:
         session = self._session
@@ -156,6 +183,33 @@ class _Step:
             ]
         change = self._change(blocks, reports=reports, turns=session.turns, exchanges=session.exchanges)
         return change, self.later([*self._shown.blocks, *self._dated(blocks)])
+
+    async def oldest(self) -> Change | None:
+        """A bite of the oldest turns outside blocks, folded; all but the last exchange can be."""
+        session = self._session
+        tail = await self._turns(session.folded.to_seq + 1, session.turns)
+        span = choose_span(tail, session, "manual", replace(self._frame.limits, keep_recent=0))
+        if span is None:
+            return None
+        parts = self._parts([turn for turn in tail if turn.seq <= span.last_seq])
+        return self._change(await self._fold_parts(parts[:_BITE_PARTS], "summary"))
+
+    async def _go_idle(self) -> Found:
+        """Nobody has written for a while: all of it is folded, and what follows the end of a conversation is due."""
+        session, now = self._session, self._store.clock.now()
+        tail = await self._turns(session.folded.to_seq + 1, session.turns)
+        parts = self._parts(tail)
+        bite = parts[:_BITE_PARTS]
+        blocks, reports = await self._folded(bite, "idle") if bite else ([], [])
+        if (blocks[-1].last_seq if blocks else session.folded.to_seq) < session.turns:
+            return self._change(blocks, reports=reports), [Due(kind="context", at=now, reason="idle")]
+        change = self._change(blocks, reports=reports, turns=session.turns, exchanges=session.exchanges)
+        seconds = self._frame.quiet.timeout_clear_seconds
+        clearing = (
+            [Due(kind="clear", at=now + timedelta(seconds=seconds), reason="idle", rearm=True)] if seconds else []
+        )
+        following = self.later([*self._shown.blocks, *self._dated(blocks)], quiet=True)
+        return replace(change, idle=(*clearing, *ended(now, "idle"))), following
 
     async def _merge(self, blocks: Sequence[Block]) -> Found:
         material = material_of_blocks(blocks)

@@ -94,7 +94,10 @@ class Conversation:
         """One message through the log, the context, whoever answers, and the log again."""
         frame = self._frame_of(to.binding.agent)
         entry = await self._prepare(message, to.binding.agent)
-        turn, shown = await self._store.begin_exchange(to.owner, to.place, entry, named=to.named)
+        now = self._store.clock.now()
+        turn, shown = await self._store.begin_exchange(
+            to.owner, to.place, entry, lambda session: due_after(message, session, frame, now), to.named
+        )
         there_already = await self._replies_to(turn, message.key, shown)
         if _is_complete(there_already):
             return Exchanged(message=turn, replies=there_already, context=None)
@@ -114,21 +117,19 @@ class Conversation:
 
     async def write(self, to: Address, draft: Draft, also: Sequence[Due] = ()) -> tuple[Turn, bool]:
         """Write a turn down, and say whether the context is to be folded now."""
-        limits = self._frame_of(to.binding.agent).limits
+        frame = self._frame_of(to.binding.agent)
         entry = await self._prepare(draft, to.binding.agent)
         now = self._store.clock.now()
         seen: list[Session] = []
 
         def asked(session: Session) -> list[Due]:
             seen[:] = [session]
-            return [*also, *due_after(draft, session, limits, now)]
+            return [*also, *due_after(draft, session, frame, now)]
 
-        # Only an answer is followed by a decision; for the others the session need not be looked at.
-        due = asked if draft.role == "assistant" else also
-        turn = await self._store.append(to.owner, to.place, entry, due, to.named)
+        turn = await self._store.append(to.owner, to.place, entry, asked, to.named)
         for session in seen:
-            self._report(session, limits)
-        return turn, any(due_after(draft, session, limits, now) for session in seen)
+            self._report(session, frame.limits)
+        return turn, any(due.at <= now for session in seen for due in due_after(draft, session, frame, now))
 
     def context(self, shown: Shown, frame: Frame) -> Context:
         """What the model sees of this, as it is."""

@@ -23,7 +23,9 @@ from afterglow import web
 from afterglow.clock import SystemClock
 from afterglow.errors import BadInput, NotAllowed
 from afterglow.memory import Memory, open_store, work_limits
-from afterglow.settings import Loaded
+from afterglow.primary import may_claim
+from afterglow.settings import Loaded, Settings
+from afterglow.steward import Steward, Stewardship
 from afterglow.store.contract import Store
 from afterglow.web.gate import HEADERS
 from afterglow.web.origins import is_loopback
@@ -50,8 +52,10 @@ async def serve(loaded: Loaded, *, announce: Callable[[str], None]) -> None:
             with _explained(chosen.server.host, chosen.server.port):
                 listener.listen()
             memory = Memory(store, chosen, folds=False)
+            steward = Steward(store, holder_name(), stewardship(chosen))
+            await steward.begin()
             server = _Server(_config(memory), lambda: announce(_url(listener)))
-            async with _working(memory):
+            async with _working(memory, steward):
                 await server.serve([listener])
             _log.info("stopped")
         finally:
@@ -59,24 +63,38 @@ async def serve(loaded: Loaded, *, announce: Callable[[str], None]) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _working(memory: Memory) -> AsyncGenerator[None]:
-    """Do the work that is due, of all sessions, beside whatever is done here."""
+async def _working(memory: Memory, steward: Steward) -> AsyncGenerator[None]:
+    """Do the work that is due, of all sessions, and what nobody asks for, beside whatever is done here."""
     chosen = memory.settings.work
+    may_all = may_claim(memory.settings.primary)
     worker = Worker(
         memory.store,
-        {"context": memory.contexts.act},
+        {kind: act for kind, act in memory.acts.items() if may_all or kind in ("context", "clear")},
         holder=holder_name(),
         limits=work_limits(memory.settings),
         concurrency=chosen.concurrency,
         poll_seconds=chosen.poll_seconds,
     )
     stop = asyncio.Event()
-    working = asyncio.create_task(worker.run(stop, DRAIN_SECONDS_MAX))
+    tasks = [asyncio.create_task(worker.run(stop, DRAIN_SECONDS_MAX)), asyncio.create_task(steward.run(stop))]
     try:
         yield
     finally:
         stop.set()
-        await working
+        await asyncio.gather(*tasks)
+
+
+def stewardship(chosen: Settings) -> Stewardship:
+    """What the settings say of working unasked."""
+    return Stewardship(
+        primary=chosen.primary,
+        auto_summarize=chosen.auto_summarize,
+        lease_seconds=chosen.primary_lease_seconds,
+        sweep_interval_seconds=chosen.sweep_interval_seconds,
+        sweep_sessions=chosen.sweep_sessions,
+        sweep_quiet_seconds=chosen.sweep_quiet_seconds,
+        drift_days=chosen.drift_days,
+    )
 
 
 async def check_address(store: Store, host: str) -> None:

@@ -7,7 +7,7 @@ from inspect import iscoroutinefunction
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from afterglow.compaction import Frame, Limits
+from afterglow.compaction import Frame, Limits, Quiet
 from afterglow.contexts import Means
 from afterglow.errors import BadInput
 from afterglow.model import Model
@@ -41,28 +41,30 @@ class SettingsMeans:
         self._sources = dict(sources or {})
         self._zone = ZoneInfo(settings.zone)
         self._metered: dict[tuple[str, str | None], Metered] = {}
-        self._means: dict[CompactionSettings, Means] = {}
+        self._means: dict[str, Means] = {}
 
     def __call__(self, agent: str) -> Means:
         """What the contexts of this agent's sessions are made with."""
-        chosen = self._settings.compaction_of(agent)
-        if chosen not in self._means:
+        if agent not in self._means:
+            chosen = self._settings.compaction_of(agent)
             model = self._model_of(chosen)
-            self._means[chosen] = Means(
+            self._means[agent] = Means(
                 frame=frame_of(self._settings, agent),
                 model=model,
+                summarising=self._model_of(chosen, self._settings.summaries.model),
+                summary_tokens_max=self._settings.summaries.tokens_max,
                 sources=self._all_wanted(chosen, model),
                 deadline_seconds=chosen.deadline_seconds,
                 gap_seconds=chosen.gap_seconds,
             )
-        return self._means[chosen]
+        return self._means[agent]
 
-    def _model_of(self, chosen: CompactionSettings) -> Model:
+    def _model_of(self, chosen: CompactionSettings, name: str = "") -> Model:
         """One meter, and so one breaker, for each model, whoever uses it."""
-        key = (chosen.model, chosen.base_url)
+        key = (name or chosen.model, chosen.base_url)
         if key not in self._metered:
             model = self._model or choose(
-                chosen.model, environ=self._environ, base_url=chosen.base_url, clock=self._store.clock
+                key[0], environ=self._environ, base_url=chosen.base_url, clock=self._store.clock
             )
             spend = self._settings.spend
             limits = SpendLimits(**{name: getattr(spend, name) for name in SpendLimits.__slots__})
@@ -125,4 +127,10 @@ def frame_of(settings: Settings, agent: str) -> Frame:
         fanout=chosen.fanout,
         block_budget_tokens=chosen.block_budget_tokens,
     )
-    return Frame(limits=limits, zone=ZoneInfo(settings.zone))
+    timeouts = settings.quiet_of(agent)
+    quiet = Quiet(
+        timeout_summarize_seconds=timeouts.timeout_summarize_seconds,
+        timeout_clear_seconds=timeouts.timeout_clear_seconds,
+        sunset_marker=settings.sunset_marker,
+    )
+    return Frame(limits=limits, zone=ZoneInfo(settings.zone), quiet=quiet)

@@ -17,6 +17,7 @@ from afterglow.compaction import Block, Frame
 from afterglow.context import Context
 from afterglow.contexts import Contexts
 from afterglow.conversation import Address, Conversation, Exchanged, Respond
+from afterglow.endings import Clearing, Summaries
 from afterglow.errors import AfterglowError, BadInput, NotFound
 from afterglow.excerpts import excerpt, json_bytes, shorter_parts
 from afterglow.means import SettingsMeans, frame_of
@@ -29,10 +30,12 @@ from afterglow.sources import Source
 from afterglow.store.contract import Store
 from afterglow.store.log import Entry, Shown
 from afterglow.store.sqlite import SQLiteLimits, SQLiteStore
+from afterglow.store.summaries import Wanted
 from afterglow.store.transaction import EVERYONE, Scope
+from afterglow.summaries import Summary, is_stale
 from afterglow.turns import Binding, Draft, Origin, Owner, Part, Role, Session, Trust, Turn
-from afterglow.work import Due, Limits
-from afterglow.worker import Worker, holder_name
+from afterglow.work import Due, Kind, Limits
+from afterglow.worker import Act, Worker, holder_name
 
 _LONG_CHARS = 100_000
 """A text over this is prepared in a thread, so that the event loop goes on."""
@@ -118,6 +121,8 @@ class Memory:
             settings, store, os.environ if environ is None else environ, model=model, sources=sources
         )
         self.contexts = Contexts(store, self.means_of)
+        self.clearing = Clearing(store, self.prepare)
+        self.summarising = Summaries(store, self.means_of, self.contexts)
         self._frames: dict[str, Frame] = {}
         self._conversation = Conversation(store, self.frame_of, self._prepared)
         self._folding: dict[str, asyncio.Task[None]] = {}
@@ -301,6 +306,43 @@ class Memory:
         await self.store.mark_due(session.owner, due)
         await self._worker.attend(session.owner, "context", session.id)
         return await self.store.session(session.owner, session.id)
+
+    @property
+    def acts(self) -> dict[Kind, Act]:
+        """What there is to do behind the replies, by kind of work."""
+        return {"context": self.contexts.act, "clear": self.clearing.act, "summary": self.summarising.act}
+
+    async def sunset(self, session: Session) -> Session:
+        """The session has ended. Its summary is due at once, and done only when it covers all that was said."""
+        _check_session(session)
+        due = Due(kind="summary", at=self.store.clock.now(), reason="sunset-event")
+        return await self.store.request_sunset(session.owner, session.id, due)
+
+    async def clear(self, session: Session) -> Session:
+        """Close the session: the next message opens another. Turns, summary and facts stay; `restore` undoes it."""
+        _check_session(session)
+        return await self.store.clear_session(session.owner, session.id, self.clearing.announcement(session))
+
+    async def restore(self, session: Session) -> Session:
+        """Reopen a closed session, while none has followed it."""
+        _check_session(session)
+        return await self.store.reopen_session(session.owner, session.id)
+
+    async def summarize(self, session: Session, *, force: bool = False) -> Summary | None:
+        """The session's summary, made now if it has said something since the last one, or if `force` wants it made anew."""
+        _check_session(session)
+        now = await self.session(session.id, owner=session.owner)
+        if (is_stale(now) or force) and now.said_seq:
+            made = await self.summarising.write(now, "manual", from_scratch=force)
+            await self.store.commit_summary(now.owner, made, before_seq=now.summary_seq)
+        return await self.store.summary_of(session.owner, session.id)
+
+    async def summaries(self, *, owner: Scope, limit: int = 5, wanted: Wanted | None = None) -> list[Summary]:
+        """What sessions were about, the one that ended last on top."""
+        most = self.settings.summaries.results_max
+        if not 1 <= limit <= most:
+            raise BadInput(f"1 to {most} summaries can be asked for (summaries.results_max); {limit} were")
+        return await self.store.summaries(owner, wanted, limit=limit)
 
     async def blocks(self, session: Session) -> list[Block]:
         """Every block of the session by number, those that others took the place of too."""

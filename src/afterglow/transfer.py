@@ -18,6 +18,7 @@ from afterglow.errors import BadInput
 from afterglow.memory import Memory
 from afterglow.store.log import Entry
 from afterglow.store.transaction import EVERYONE, Scope
+from afterglow.summaries import Summary
 from afterglow.turns import Binding, Draft, Folded, Owner, Session, Turn
 from afterglow.work import Due
 
@@ -50,6 +51,8 @@ async def export_lines(memory: Memory, scope: Scope = EVERYONE) -> AsyncIterator
             if session.folded.version:
                 parts = {"blocks": [asdict(each) for each in blocks], "reports": [asdict(each) for each in reports]}
                 yield _line("folded", {"session": session.id, "fence": fence, **parts})
+            if session.summary_seq and (made := await memory.store.summary_of(session.owner, session.id)):
+                yield _line("summary", asdict(made))
         after = page[-1]
     for work in await memory.store.work_list(scope, limit=1_000_000):
         asked = Due(kind=work.kind, at=work.ready_at, reason=work.reason, subject=work.subject)
@@ -79,13 +82,18 @@ async def import_lines(memory: Memory, lines: Iterable[str]) -> int:
                 case "folded":
                     imported += await pending.flush()
                     await pending.fold(value)
+                case "summary":
+                    imported += await pending.flush()
+                    await pending.summarise(_read(Summary, value))
                 case "work":
                     imported += await pending.flush()
                     await memory.store.mark_due(value.pop("owner"), _read(Due, value))
                 case "end":
                     ended = True
                 case _:
-                    raise BadInput(f"{kind!r} is not known; this version reads owner, session, turn, folded and work")
+                    raise BadInput(
+                        f"{kind!r} is not known; this version reads owner, session, turn, folded, summary and work"
+                    )
         except (BadInput, TypeError, ValueError, KeyError, AttributeError, AssertionError) as error:
             reason = error if isinstance(error, BadInput) else f"{type(error).__name__}, {error}"
             raise BadInput(
@@ -149,6 +157,15 @@ class _Pending:
         blocks = [_read(Block, each) for each in value["blocks"]]
         reports = [_read(Report, each) for each in value["reports"]]
         await self._memory.store.restore_blocks(self._session, blocks, reports, value["fence"])
+
+    async def summarise(self, summary: Summary) -> None:
+        """The session's summary, unless it has a newer one."""
+        if self._session is None or summary.session != self._session.id:
+            raise BadInput(f"a summary of session {summary.session!r} stands outside its session")
+        store, owner = self._memory.store, self._session.owner
+        there = await store.session(owner, summary.session)
+        if there.summary_seq < summary.last_seq:
+            await store.commit_summary(owner, summary, before_seq=there.summary_seq)
 
     async def _check_same(self, turn: Turn, entry: Entry) -> None:
         assert self._session is not None

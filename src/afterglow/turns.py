@@ -14,6 +14,7 @@ Role = Literal["user", "assistant", "tool", "system"]
 Trust = Literal["owner", "agent", "other", "external"]
 Origin = Literal["person", "agent", "heartbeat", "task", "import"]
 SessionState = Literal["open", "idle", "closed"]
+ClosedBy = Literal["closed", "cleared", "sunset"]
 Part = Mapping[str, Any]
 
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -91,6 +92,17 @@ class Session:
     exchange_seq: int = 1
     exchange_tokens: int = 0
     """Where the last exchange begins, and its tokens."""
+    said_seq: int = 0
+    """The last turn that says something; an announcement in the log does not."""
+    real_at: datetime | None = None
+    """When a person last wrote."""
+    idle_due: datetime | None = None
+    """When the timer that looks whether the session is quiet goes off, where one is set."""
+    summary_seq: int = 0
+    """The last turn that its summary covers."""
+    sunset_seq: int = 0
+    """The last turn that was there when its end was asked for."""
+    closed_by: ClosedBy | None = None
     overhead_tokens: int = 0
     """What the answering model last reported beyond what it was shown of the session: system prompt and tools."""
     folded: Folded = Folded()
@@ -146,6 +158,11 @@ class Draft:
         for start, end in self.recalled:
             if not 0 <= start < end <= len(self.text):
                 raise BadInput(f"recalled range {start}-{end} lies outside a text of {len(self.text)} characters")
+
+
+def is_real(role: Role, origin: Origin) -> bool:
+    """Whether a turn is a person's activity. Heartbeats and the agent's own scheduled work are not."""
+    return role == "user" and origin in ("person", "import")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

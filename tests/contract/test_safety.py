@@ -40,6 +40,7 @@ TABLES = (
     "blocks",
     "reports",
     "spend",
+    "summaries",
 )
 
 

@@ -170,6 +170,7 @@ async def test_an_export_imports_into_an_empty_store_to_an_equal_state(memory: M
         await memory.exchange(folded, f"The kettle {n} is red. " * 3, lambda context: "It is on the stove. " * 3)
         await memory.settle()
     assert (await memory.open_session(folded)).folded.version > 10
+    assert await memory.summarize(await memory.open_session(folded)) is not None
     await memory.join(web.owner, KATE.owner)
     await memory.store.close_session(KATE.owner, (await memory.open_session(web)).id)
     await memory.append(OTHER, "user", f"somebody else with {SECRET}")

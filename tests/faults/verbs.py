@@ -20,11 +20,13 @@ from afterglow.store.blocks import Change
 from afterglow.store.contract import Store
 from afterglow.store.log import Entry, Shown
 from afterglow.store.transaction import EVERYONE, Tx
+from afterglow.summaries import Summary
 from afterglow.turns import Binding, Folded, Owner, Session
 from afterglow.work import Claim, Due, Kind, Limits
 from tests.conftest import KATE, NOON, OTHER, said
 
 LIMITS = Limits(lease_seconds=60)
+LATER = NOON + timedelta(hours=1)
 WEB = Binding(agent="kate", channel="web", sender="ana")
 MAIL = Binding(agent="kate", channel="mail", sender="ana")
 
@@ -55,6 +57,7 @@ async def prepare(store: Store) -> None:
         await store.mark_due(binding.owner, _due("context", "to-claim"))
         await store.mark_due(binding.owner, _due("files", "to-claim-one"))
         await store.reserve_spend(_call(binding, "to-settle"), MOST, CEILING)
+    await store.take_primary("before", 6, explicit=False, lease_seconds=0)
     for name in ("known", "to-revoke"):
         await store.add_token(name, "agent", f"token {name}")
     for binding in (WEB, MAIL):
@@ -71,6 +74,11 @@ async def _folded(store: Store, binding: Binding) -> None:
         await store.open_session(_side(binding, name), name, binding.owner)
         for seq in range(1, 5):
             await store.append(binding.owner, name, said(f"turn {seq}", "user" if seq % 2 else "assistant"))
+    await store.commit_summary(binding.owner, summary("folded", binding), before_seq=0)
+    for name in ("to-sunset", "to-clear", "to-reopen"):
+        await store.open_session(_side(binding, name), name, binding.owner)
+        await store.append(binding.owner, name, said("good bye"))
+    await store.close_session(binding.owner, "to-reopen")
     await store.commit_blocks(binding.owner, "folded", change(block("folded", 1, 2), reports=(report("folded"),)))
     await store.mark_due(binding.owner, _due("facts", "to-fold"))
 
@@ -93,6 +101,34 @@ def block(session: str, first_seq: int, last_seq: int, **more: Any) -> Block:
         "reason": "interval",
     }
     return Block(**{**given, **more})
+
+
+def summary(session: str, binding: Binding = KATE) -> Summary:
+    """What a session of four turns was about."""
+    return Summary(
+        owner=binding.owner,
+        session=session,
+        agent="kate",
+        title="A talk",
+        summary="They talked.",
+        category="other",
+        decisions=("go on",),
+        open_threads=(),
+        outcomes=(),
+        people=("Ana",),
+        first_seq=1,
+        last_seq=4,
+        first_at=NOON,
+        last_at=NOON,
+        trigger="manual",
+        model="scripted",
+        prompt="summary-1",
+        input_tokens=10,
+        output_tokens=5,
+        cost_usd=None,
+        degraded=False,
+        created_at=NOON,
+    )
 
 
 def report(session: str, text: str = "dentist at 2 PM") -> Report:
@@ -201,6 +237,18 @@ VERBS: dict[str, Verb] = {
     "reports": lambda store: store.reports(KATE.owner, "folded"),
     "commit_blocks": _commit_blocks,
     "restore_blocks": _restore_blocks,
+    "request_sunset": lambda store: store.request_sunset(KATE.owner, "to-sunset", _due("summary", "to-sunset")),
+    "clear_session": lambda store: store.clear_session(KATE.owner, "to-clear", said("cleared", "system")),
+    "reopen_session": lambda store: store.reopen_session(KATE.owner, "to-reopen"),
+    "commit_summary": lambda store: store.commit_summary(KATE.owner, summary("to-fold"), before_seq=0),
+    "summaries": lambda store: store.summaries(KATE.owner),
+    "summary_of": lambda store: store.summary_of(KATE.owner, "folded"),
+    "summaries_at": lambda store: store.summaries_at(KATE.owner, NOON, besides="talk", limit=3),
+    "stale_sessions": lambda store: store.stale_sessions(KATE.owner),
+    "sweep": lambda store: store.sweep("periodic-sweep", quiet_before=LATER, newest=1, oldest=1),
+    "take_primary": lambda store: store.take_primary("w", 7, explicit=False, lease_seconds=30),
+    "leave_primary": lambda store: store.leave_primary(6),
+    "fleet": lambda store: store.fleet(),
     "turns_before": lambda store: store.turns_before(KATE.owner, None, 10),
     "word_matches": lambda store: store.word_matches(KATE.owner, ["kettle", "stove"]),
     "open_session": lambda store: store.open_session(_side(KATE, "new")),

@@ -64,6 +64,14 @@ ROWS: dict[int, list[str]] = {
             VALUES ('{OWNER}', 'c', 'old', '2026-03-02', 1, 'fold', 'openai:m', 10, 5)""",
         "INSERT INTO spend_days VALUES ('2026-03-02', 1, 10, 5)",
     ],
+    5: [
+        f"""INSERT INTO summaries (owner, session, last_seq, first_seq, first_at, last_at, agent, title, summary, category,
+              decisions, open_threads, outcomes, people, reason, model, prompt, input_tokens, output_tokens, degraded,
+              newest, created_at)
+            VALUES ('{OWNER}', 'old', 2, 1, 2, 3, 'kate', 'A kettle', 'It is red.', 'other', '[]', '[]', '[]', '[]',
+              'manual', 'm', 'summary-1', 9, 3, 0, 1, 4)""",
+        f"UPDATE sessions SET summary_seq = 2 WHERE owner = '{OWNER}' AND id = 'old'",
+    ],
 }
 
 

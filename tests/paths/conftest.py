@@ -67,6 +67,7 @@ def memory_with(store: Store, model: ScriptedModel, tmp_path: Path) -> OpenMemor
         asked = tuple({"source": name, "prompt": f"what about {name}?"} for name in sources or {})
         given = {
             "zone": "UTC",
+            "timeout_summarize_seconds": 0,
             "sources": declared,
             **more,
             "compaction": {"context_sources": asked, **(compaction or {})},

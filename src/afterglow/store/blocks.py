@@ -51,6 +51,8 @@ class Change:
     drops: tuple[str, ...] = ()
     """Sources whose reports are shown no more."""
     waited: bool = False
+    idle: tuple[Due, ...] | None = None
+    """Where the session is quiet: what is due with that. It is not, if anybody wrote since it was read."""
     fence: str
 
 
@@ -140,10 +142,11 @@ def commit_blocks(
     for report in change.reports:
         _no_longer_shown(tx, "reports", row, seen, "source = :source", source=report.source)
         _insert_report(tx, row, replace(report, number=number, shown_from=seen))
-    folded = _set_folded(tx, row, change, number)
+    idle = change.idle is not None and row["turns"] == change.turns and row["state"] == "open"
+    folded = _set_folded(tx, row, change, number, idle)
     if claim is not None:
         queue.finish(tx, claim)
-    for due in more:
+    for due in sorted([*more, *(change.idle or () if idle else ())], key=lambda due: due.kind):
         queue.mark_due(tx, due, row["owner"], session)
     return folded
 
@@ -190,7 +193,7 @@ def _check_it_fits(tx: Tx, row: Row, change: Change) -> None:
     assert not gone or expected == gone[-1].last_seq + 1, "new blocks cover other turns than those they replace"
 
 
-def _set_folded(tx: Tx, row: Row, change: Change, version: int) -> Session:
+def _set_folded(tx: Tx, row: Row, change: Change, version: int, idle: bool) -> Session:
     to = max([row["folded_to"], *(each.last_seq for each in change.blocks)])
     folded_tokens = tx.one(
         """SELECT coalesce(sum(tokens), 0) AS n FROM turns WHERE {mine} AND owner = :owner AND session = :session
@@ -210,7 +213,9 @@ def _set_folded(tx: Tx, row: Row, change: Change, version: int) -> Session:
         """UPDATE sessions SET folded_to = :to, folded_turns = :turns, folded_exchanges = :exchanges,
              blocks_version = :version, block_tokens = :block_tokens, tail_tokens = tail_tokens - :folded_tokens,
              waits = waits + :waited, fence = coalesce(fence, :fence),
-             fold_wanted = CASE WHEN :compacted = 1 THEN NULL ELSE fold_wanted END
+             fold_wanted = CASE WHEN :compacted = 1 THEN NULL ELSE fold_wanted END,
+             state = CASE WHEN :idle = 1 THEN 'idle' ELSE state END,
+             idle_due = CASE WHEN :idle = 1 THEN NULL ELSE idle_due END
            WHERE {mine} AND owner = :owner AND id = :id RETURNING *""",
         owner=row["owner"],
         id=row["id"],
@@ -221,6 +226,7 @@ def _set_folded(tx: Tx, row: Row, change: Change, version: int) -> Session:
         block_tokens=int(block_tokens),
         folded_tokens=int(folded_tokens),
         waited=int(change.waited),
+        idle=int(idle),
         compacted=int(change.turns == row["turns"]),  # with a turn since then, somebody may want another
         fence=change.fence,
     )

@@ -11,20 +11,24 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import partial
 from typing import TypeVar
 
 from afterglow.clock import Clock, new_id, to_us
 from afterglow.compaction import Block
 from afterglow.context import Report
+from afterglow.primary import Lease
 from afterglow.spend import Amount, Call, CallSpend, Reservation, Spend, Usage
-from afterglow.store import access, blocks, log, queue, search, sessions, spend
+from afterglow.store import access, blocks, log, queue, search, sessions, spend, summaries
 from afterglow.store.access import AccessScope, AccessToken
 from afterglow.store.blocks import Change, Shown
 from afterglow.store.log import Asked, Entry
 from afterglow.store.search import Indexed, Stats
 from afterglow.store.sessions import Totals
+from afterglow.store.summaries import Fleet, Wanted
 from afterglow.store.transaction import EVERYONE, Scope, Tx
+from afterglow.summaries import Summary
 from afterglow.turns import Binding, Owner, Session, Turn
 from afterglow.work import Backlog, Claim, Due, Kind, Limits, State, Work
 
@@ -138,6 +142,88 @@ class Store(ABC):
         """The session has these blocks and reports, unless it has newer ones; for import."""
         run = partial(blocks.restore_blocks, given=session, blocks=blocks_given, reports=reports, fence=fence)
         await self._write("restore_blocks", session.owner, run)
+
+    # --- quiet and ended sessions
+
+    async def request_sunset(self, owner: str, session: str, due: Due) -> Session:
+        """The session has ended, and the summary of all it said is due: done only when that covers it."""
+        return await self._write("request_sunset", owner, partial(summaries.request_sunset, session=session, due=due))
+
+    async def clear_session(self, owner: str, session: str, entry: Entry, claim: Claim | None = None) -> Session:
+        """The session is closed, and its log says so. With a claim, only if it is still quiet; or ClaimLost."""
+        run = partial(summaries.clear_session, session=session, claim=claim, entry=entry, at_us=self._now_us())
+        return await self._write("clear_session", owner, run)
+
+    async def reopen_session(self, owner: str, session: str) -> Session:
+        """A closed session goes on, while none has followed it on its binding."""
+        return await self._write("reopen_session", owner, partial(sessions.reopen_session, session=session))
+
+    async def commit_summary(
+        self, owner: str, summary: Summary, *, before_seq: int, claim: Claim | None = None
+    ) -> Session:
+        """The summary, the session's watermark and the end of the claim: together, or ClaimLost.
+
+        Only if the session's summary still covers the turns to `before_seq`. If it ended meanwhile, it is due again.
+        """
+        run = partial(
+            summaries.commit_summary, summary=summary, before_seq=before_seq, claim=claim, now=self.clock.now()
+        )
+        return await self._write("commit_summary", owner, run)
+
+    async def summaries(
+        self, scope: Scope, wanted: Wanted | None = None, *, limit: int = 5, before: Summary | None = None
+    ) -> list[Summary]:
+        """The newest summary of each session, the session with the newest turn first."""
+        cursor = None if before is None else (to_us(before.last_at), before.owner, before.session)
+        run = partial(summaries.summaries, wanted=wanted or Wanted(), limit=limit, before=cursor)
+        return await self._read("summaries", scope, run)
+
+    async def summary_of(self, scope: Scope, session: str) -> Summary | None:
+        """The session's newest summary, if it has one."""
+        return await self._read("summary_of", scope, partial(summaries.summary_of, session=session))
+
+    async def summaries_at(self, owner: str, at: datetime, *, besides: str, limit: int) -> list[Summary]:
+        """The newest summaries of the owner's sessions as they were at a moment, without that of one session."""
+        run = partial(summaries.summaries_at, at_us=to_us(at), besides=besides, limit=limit)
+        return await self._read("summaries_at", owner, run)
+
+    async def stale_sessions(
+        self, scope: Scope, *, since: datetime | None = None, limit: int = 100, before: Session | None = None
+    ) -> list[Session]:
+        """Sessions that said something since their last summary, newest first."""
+        cursor = None if before is None else (to_us(before.last_at), before.owner, before.id)
+        run = partial(summaries.stale_sessions, since=since, limit=limit, before=cursor)
+        return await self._read("stale_sessions", scope, run)
+
+    async def sweep(
+        self, reason: str, *, quiet_before: datetime, since: datetime | None = None, newest: int, oldest: int
+    ) -> int:
+        """The summaries of stale sessions that are quiet or closed are due; the answer is how many."""
+        run = partial(
+            summaries.sweep,
+            reason=reason,
+            quiet_before=quiet_before,
+            since=since,
+            newest=newest,
+            oldest=oldest,
+            now=self.clock.now(),
+        )
+        return await self._write("sweep", EVERYONE, run)
+
+    async def take_primary(self, holder: str, token: int, *, explicit: bool, lease_seconds: float) -> Lease:
+        """The primary's lease, taken or renewed by whoever shows this token; or that of another who has it."""
+        run = partial(
+            summaries.take_primary, holder=holder, token=token, explicit=explicit, lease_seconds=lease_seconds
+        )
+        return await self._write("take_primary", EVERYONE, run)
+
+    async def leave_primary(self, token: int) -> None:
+        """Whoever shows this token is primary no more."""
+        await self._write("leave_primary", EVERYONE, partial(summaries.leave_primary, token=token))
+
+    async def fleet(self) -> Fleet:
+        """Who is primary, and what it last did unasked."""
+        return await self._read("fleet", EVERYONE, summaries.fleet)
 
     # --- sessions
 

@@ -16,7 +16,7 @@ from afterglow.errors import BadInput, NotFound
 from afterglow.store import queue, sessions
 from afterglow.store.search import group_of, index_turn
 from afterglow.store.transaction import Row, Tx
-from afterglow.turns import Binding, Draft, Part, Session, Turn, begins_exchange
+from afterglow.turns import Binding, Draft, Part, Session, Turn, begins_exchange, is_real
 from afterglow.work import Due
 
 
@@ -56,8 +56,13 @@ def append(tx: Tx, to: Binding | str, entry: Entry, named: str | None, new_sessi
     asked = due(sessions.session(tx, turn.session)) if callable(due) else due
     for each in sorted(asked, key=lambda each: each.kind):  # always in this order, or two could wait for each other
         queue.mark_due(tx, each, turn.owner, each.subject or turn.session)
-        sessions.want_fold(tx, turn.owner, turn.session, each)
+        sessions.note(tx, turn.owner, turn.session, each)
     return turn
+
+
+def announce(tx: Tx, session_row: Row, entry: Entry) -> Turn:
+    """Write down what became of the session, without waking it."""
+    return _add_turn(tx, session_row, entry, reopen=False, says=False)
 
 
 def turn(tx: Tx, session: str, seq: int) -> Turn:
@@ -129,7 +134,7 @@ def _at_us(entry: Entry) -> int:
     return to_us(entry.draft.at)
 
 
-def _add_turn(tx: Tx, session_row: Row, entry: Entry, reopen: bool = True) -> Turn:
+def _add_turn(tx: Tx, session_row: Row, entry: Entry, reopen: bool = True, says: bool = True) -> Turn:
     """Write the turn down, and give it back as it will be listed: made from the draft, since reading costs."""
     draft, at_us = entry.draft, _at_us(entry)
     where: dict[str, Any] = {
@@ -171,7 +176,7 @@ def _add_turn(tx: Tx, session_row: Row, entry: Entry, reopen: bool = True) -> Tu
             parts=_list_json(draft.parts),
         )
     index_turn(tx, **where, role=draft.role, at_us=at_us, terms=entry.terms)
-    _count(tx, session_row, entry, at_us, reopen)
+    _count(tx, session_row, entry, at_us, reopen, says)
     return Turn(
         **where,
         **said,
@@ -184,7 +189,7 @@ def _add_turn(tx: Tx, session_row: Row, entry: Entry, reopen: bool = True) -> Tu
     )
 
 
-def _count(tx: Tx, session_row: Row, entry: Entry, at_us: int, reopen: bool) -> None:
+def _count(tx: Tx, session_row: Row, entry: Entry, at_us: int, reopen: bool, says: bool) -> None:
     draft = entry.draft
     group = group_of(draft.role)
     begins = begins_exchange(draft.role, session_row["last_role"])
@@ -195,6 +200,8 @@ def _count(tx: Tx, session_row: Row, entry: Entry, at_us: int, reopen: bool) -> 
               last_role = :role, last_at = {{greatest}}(last_at, :at), state = CASE WHEN :reopen = 1 THEN 'open' ELSE state END,
               {group}_turns = {group}_turns + :indexed, {group}_terms = {group}_terms + :terms,
               tail_tokens = tail_tokens + :tokens, overhead_tokens = :overhead,
+              said_seq = CASE WHEN :says = 1 THEN turns + 1 ELSE said_seq END,
+              real_at = CASE WHEN :real = 1 THEN {{greatest}}(coalesce(real_at, 0), :at) ELSE real_at END,
               exchange_seq = CASE WHEN :begins = 1 THEN turns + 1 ELSE exchange_seq END,
               exchange_tokens = CASE WHEN :begins = 1 THEN :tokens ELSE exchange_tokens + :tokens END
             WHERE {{mine}} AND owner = :owner AND id = :id""",
@@ -205,6 +212,8 @@ def _count(tx: Tx, session_row: Row, entry: Entry, at_us: int, reopen: bool) -> 
         role=draft.role,
         at=at_us,
         reopen=int(reopen),
+        says=int(says),
+        real=int(is_real(draft.role, draft.origin)),
         indexed=int(bool(entry.terms)),
         terms=len(entry.terms),
         overhead=session_row["overhead_tokens"] if reported is None else max(0, reported - shown),

@@ -32,7 +32,7 @@ def ask(tx: Tx, due: Due) -> None:
     row = tx.row("SELECT owner FROM sessions WHERE {mine} AND id = :subject", subject=due.subject)
     owner = row["owner"] if row else tx.owner
     mark_due(tx, due, owner, due.subject)
-    sessions.want_fold(tx, owner, due.subject, due)
+    sessions.note(tx, owner, due.subject, due)
 
 
 def mark_due(tx: Tx, due: Due, owner: str, subject: str) -> None:

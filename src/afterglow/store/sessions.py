@@ -12,7 +12,7 @@ from afterglow.clock import from_us, to_us
 from afterglow.compaction import REASONS
 from afterglow.errors import BadInput, NotFound
 from afterglow.store.transaction import Row, Tx
-from afterglow.turns import Binding, Folded, Owner, Session, check_name
+from afterglow.turns import Binding, ClosedBy, Folded, Owner, Session, check_name
 from afterglow.work import Due
 
 
@@ -47,15 +47,68 @@ def open_named(tx: Tx, binding: Binding, named: str, at_us: int) -> Row:
     return row
 
 
-def close_session(tx: Tx, session: str, at_us: int) -> Session:
+def close_session(tx: Tx, session: str, at_us: int, by: ClosedBy = "closed") -> Session:
     row = existing(find(tx, session, lock=True), session)
     if row["state"] != "closed":
         row = tx.one(
-            "UPDATE sessions SET state = 'closed', closed_at = :at WHERE {mine} AND id = :id RETURNING *",
+            """UPDATE sessions SET state = 'closed', closed_at = :at, closed_by = :by WHERE {mine} AND owner = :owner
+               AND id = :id RETURNING *""",
             at=at_us,
+            by=by,
+            owner=row["owner"],
             id=session,
         )
     return record(row)
+
+
+def reopen_session(tx: Tx, session: str) -> Session:
+    row = existing(find(tx, session, lock=True), session)
+    following = newest(tx, binding_of(row))
+    if row["state"] != "closed":
+        raise BadInput(f"session {session!r} is not closed; there is nothing to restore")
+    if following is not None and following["id"] != session:
+        raise BadInput(
+            f"session {session!r} cannot be restored: {following['id']!r} has followed it on the same binding. Its turns and "
+            "its summary are still there"
+        )
+    reopened = tx.one(
+        """UPDATE sessions SET state = 'open', closed_at = NULL, closed_by = NULL WHERE {mine} AND owner = :owner
+           AND id = :id RETURNING *""",
+        owner=row["owner"],
+        id=session,
+    )
+    return record(reopened)
+
+
+def set_idle_due(tx: Tx, owner: str, session: str, due_us: int | None) -> None:
+    """Note when the timer of a quiet session goes off, so that not every message has to set it again."""
+    tx.run(
+        "UPDATE sessions SET idle_due = :due WHERE {mine} AND owner = :owner AND id = :id",
+        due=due_us,
+        owner=owner,
+        id=session,
+    )
+
+
+def sunset(tx: Tx, owner: str, session: str, at_us: int) -> None:
+    """The session has ended with the turns it has; its summary is to cover them."""
+    tx.run(
+        """UPDATE sessions SET sunset_seq = said_seq, state = 'closed', closed_at = coalesce(closed_at, :at),
+             closed_by = coalesce(closed_by, 'sunset') WHERE {mine} AND owner = :owner AND id = :id""",
+        at=at_us,
+        owner=owner,
+        id=session,
+    )
+
+
+def note(tx: Tx, owner: str, session: str, due: Due) -> None:
+    """What work asks for, kept with the session too: why it is to be compacted, that its timer is set, that it has ended."""
+    if due.kind == "context" and due.reason == "idle":
+        set_idle_due(tx, owner, session, to_us(due.at))
+    elif due.kind == "context":
+        want_fold(tx, owner, session, due)
+    elif due.kind == "summary" and due.reason == "sunset-event":
+        sunset(tx, owner, session, to_us(due.at))
 
 
 def want_fold(tx: Tx, owner: str, session: str, due: Due) -> None:
@@ -193,9 +246,12 @@ def restore_session(tx: Tx, given: Session) -> int:
     row = there or _insert_session(tx, given.binding, given.id, to_us(given.created_at), given.owner)
     if there is None or given.turns > row["turns"]:
         tx.run(
-            "UPDATE sessions SET state = :state, closed_at = :closed_at, last_at = :last_at WHERE {mine} AND id = :id",
+            """UPDATE sessions SET state = :state, closed_at = :closed_at, closed_by = :closed_by, last_at = :last_at,
+                 sunset_seq = :sunset_seq WHERE {mine} AND id = :id""",
             id=given.id,
             state=given.state,
+            closed_by=given.closed_by,
+            sunset_seq=given.sunset_seq,
             closed_at=None if given.closed_at is None else to_us(given.closed_at),
             last_at=to_us(given.last_at),
         )
@@ -283,6 +339,12 @@ def record(row: Row) -> Session:
         tail_tokens=row["tail_tokens"],
         exchange_seq=row["exchange_seq"],
         exchange_tokens=row["exchange_tokens"],
+        said_seq=row["said_seq"],
+        real_at=None if row["real_at"] is None else from_us(row["real_at"]),
+        idle_due=None if row["idle_due"] is None else from_us(row["idle_due"]),
+        summary_seq=row["summary_seq"],
+        sunset_seq=row["sunset_seq"],
+        closed_by=row["closed_by"],
         overhead_tokens=row["overhead_tokens"],
         folded=Folded(
             to_seq=row["folded_to"],

@@ -1,0 +1,130 @@
+"""The acts behind work of kinds `clear` and `summary`: what happens to a session that is quiet or has ended."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from afterglow.contexts import Contexts, MeansOf, new_fence
+from afterglow.fold import Material, Order
+from afterglow.store.blocks import Shown
+from afterglow.store.contract import Store
+from afterglow.store.log import Entry
+from afterglow.summaries import TRIGGERS, Summary, Trigger, Written, is_stale, material_of, write
+from afterglow.transcript import said_by_anybody, transcript
+from afterglow.turns import Draft, Session
+from afterglow.work import Claim
+from afterglow.worker import Commit
+
+_PROMPT_TOKENS = 1_500
+"""What the instructions, the form and the answer take of a model's window."""
+FORCED = "forced"
+"""The reason of a summary that is made again although nothing was said since."""
+
+_log = logging.getLogger(__name__)
+
+
+class Clearing:
+    """Closes sessions that have been quiet for long."""
+
+    def __init__(self, store: Store, entry_of: Callable[[Draft, str], Entry]) -> None:
+        self._store = store
+        self._entry_of = entry_of
+
+    async def act(self, claim: Claim) -> Commit | None:
+        """Close the session, if it is still quiet, and say so in its log."""
+        session = await self._store.session(claim.owner, claim.subject)
+        if session.state != "idle":
+            return None
+
+        async def commit() -> None:
+            await self._store.clear_session(claim.owner, session.id, self.announcement(session), claim)
+            _log.info("session %s: cleared after it was quiet", session.id)
+
+        return commit
+
+    def announcement(self, session: Session) -> Entry:
+        """What the log says of it."""
+        text = (
+            "The context was cleared and the session closed. Turns, summary and facts stay; "
+            f"`afterglow sessions restore {session.id}` undoes it while no newer session has followed."
+        )
+        draft = Draft(role="system", text=text, trust="agent", origin="task", at=self._store.clock.now())
+        return self._entry_of(draft, session.binding.agent)
+
+
+class Summaries:
+    """Writes down what sessions were about."""
+
+    def __init__(self, store: Store, means_of: MeansOf, contexts: Contexts) -> None:
+        self._store = store
+        self._means_of = means_of
+        self._contexts = contexts
+
+    async def act(self, claim: Claim) -> Commit | None:
+        """The summary of the session that the claim is about, and its commit; None where it has one that covers all."""
+        trigger: Trigger = claim.reason if claim.reason in TRIGGERS else "manual"
+        session = await self._store.session(claim.owner, claim.subject)
+        forced = claim.reason == FORCED
+        if not (is_stale(session) or forced) or not session.said_seq:
+            return None
+        summary = await self.write(session, trigger, from_scratch=forced)
+
+        async def commit() -> None:
+            await self._store.commit_summary(claim.owner, summary, before_seq=session.summary_seq, claim=claim)
+            _log.info("session %s: summarised to turn %d (%s)", session.id, summary.last_seq, trigger)
+
+        return commit
+
+    async def write(self, session: Session, trigger: Trigger, *, from_scratch: bool = False) -> Summary:
+        """The summary of all that the session has said, from the one before and what is new."""
+        means = self._means_of(session.binding.agent)
+        room = means.summarising.window_tokens - _PROMPT_TOKENS
+        shown = await self._contexts.folded_within(session, room)
+        old = None if from_scratch else await self._store.summary_of(session.owner, session.id)
+        material = self._material(shown, old)
+        order = Order(
+            prompt="summary",
+            purpose="summary",
+            tokens_max=means.summary_tokens_max,
+            fence=shown.fence or new_fence(self._store.clock),
+            deadline_seconds=means.deadline_seconds,
+            owner=session.owner,
+            session=session.id,
+        )
+        return self._summary(shown, await write(means.summarising, material, order), trigger)
+
+    def _material(self, shown: Shown, old: Summary | None) -> Material:
+        after = old.last_seq if old else 0
+        zone = self._means_of(shown.session.binding.agent).frame.zone
+        blocks = [block for block in shown.blocks if block.last_seq > after]
+        turns = [turn for turn in shown.tail if turn.seq > after]
+        tokens = sum(block.tokens for block in blocks) + sum(turn.tokens for turn in turns)
+        return material_of(old, blocks, transcript(turns, zone), said_by_anybody(turns), tokens)
+
+    def _summary(self, shown: Shown, written: Written, trigger: Trigger) -> Summary:
+        session, filled = shown.session, written.filled
+        return Summary(
+            owner=session.owner,
+            session=session.id,
+            agent=session.binding.agent,
+            title=filled.title,
+            summary=filled.summary,
+            category=filled.category,  # pyright: ignore[reportArgumentType] - one of the categories, after the check
+            decisions=tuple(filled.decisions),
+            open_threads=tuple(filled.open_threads),
+            outcomes=tuple(filled.outcomes),
+            people=tuple(filled.people),
+            first_seq=1,
+            last_seq=session.said_seq,
+            first_at=session.created_at,
+            last_at=session.last_at,
+            trigger=trigger,
+            model=written.model,
+            prompt=written.prompt,
+            input_tokens=written.input_tokens,
+            output_tokens=written.output_tokens,
+            cost_usd=written.cost_usd,
+            degraded=written.degraded,
+            created_at=self._store.clock.now(),
+        )

@@ -1,0 +1,129 @@
+"""What one process does unasked: it holds the primary's lease, and makes due the summaries that nobody asked for.
+
+A candidate tries for the lease again and again; whoever holds it renews it well before its end. When it becomes primary it
+looks once at the sessions of the last days (drift), and then, at intervals, at the newest that need a summary (sweep). Both
+are a query that marks work due; doing it is every candidate's work alike.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from afterglow.errors import AfterglowError, NotAllowed
+from afterglow.primary import Flag, Lease, why_no_sweeps
+from afterglow.store.contract import Store
+
+_DRIFT_SESSIONS = 1_000
+_OLDEST_SHARE = 5
+"""One in so many places of a sweep is for sessions that have waited longest."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stewardship:
+    """The settings of working unasked."""
+
+    primary: Flag = "auto"
+    auto_summarize: bool = True
+    lease_seconds: float = 30
+    sweep_interval_seconds: float = 600
+    sweep_sessions: int = 10
+    sweep_quiet_seconds: float = 600
+    drift_days: float = 30
+
+
+class Steward:
+    """A candidate for working unasked."""
+
+    def __init__(self, store: Store, holder: str, chosen: Stewardship) -> None:
+        self._store = store
+        self._holder = holder
+        self._chosen = chosen
+        self._token = store.clock.bits(62)
+        self._swept_at: datetime | None = None
+        self.is_primary = False
+
+    async def begin(self) -> None:
+        """Take the lease if it is free. Who was told to be primary must get it, or stops."""
+        lease = await self._take()
+        if self._chosen.primary == "true" and not self.is_primary:
+            raise NotAllowed(
+                f"this process was told to be primary, and {lease.holder} is, until {lease.until:%H:%M:%S} UTC at least; stop "
+                "that one first, or set primary to auto here"
+            )
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Keep or seek the lease, and sweep while it is held, until told to stop."""
+        while not stop.is_set():
+            try:
+                await self.turn()
+            except AfterglowError as error:
+                self.is_primary = False
+                _log.warning("nothing can be done unasked now: %s", error)
+            try:
+                async with asyncio.timeout(self._chosen.lease_seconds / 3):
+                    await stop.wait()
+            except TimeoutError:
+                continue
+        if self.is_primary:
+            await self._store.leave_primary(self._token)
+
+    async def turn(self) -> int:
+        """Renew or take the lease; sweep if it is held and time to. The answer is how many summaries became due."""
+        if self._chosen.primary == "false":
+            return 0
+        was_primary = self.is_primary
+        await self._take()
+        if self.is_primary and not was_primary:
+            _log.info("%s is primary", self._holder)
+            self._swept_at = None
+        if not self.is_primary or not self._chosen.auto_summarize:
+            return 0
+        now = self._store.clock.now()
+        if self._swept_at is None:
+            self._swept_at = now
+            return await self._drift(now)
+        interval = self._chosen.sweep_interval_seconds
+        if not interval or timedelta() <= now - self._swept_at < timedelta(seconds=interval):
+            return 0
+        self._swept_at = now
+        return await self._sweep(now)
+
+    def why_no_sweeps(self) -> str:
+        """Why nothing is made due unasked here; empty where it is."""
+        chosen = self._chosen
+        return why_no_sweeps(
+            chosen.primary, chosen.auto_summarize, chosen.sweep_interval_seconds, is_primary=self.is_primary
+        )
+
+    async def _drift(self, now: datetime) -> int:
+        if not self._chosen.drift_days:
+            return 0
+        since = now - timedelta(days=self._chosen.drift_days)
+        return await self._store.sweep(
+            "startup-drift", quiet_before=self._quiet_before(now), since=since, newest=_DRIFT_SESSIONS, oldest=0
+        )
+
+    async def _sweep(self, now: datetime) -> int:
+        oldest = self._chosen.sweep_sessions // _OLDEST_SHARE
+        return await self._store.sweep(
+            "periodic-sweep",
+            quiet_before=self._quiet_before(now),
+            newest=self._chosen.sweep_sessions - oldest,
+            oldest=oldest,
+        )
+
+    def _quiet_before(self, now: datetime) -> datetime:
+        return now - timedelta(seconds=self._chosen.sweep_quiet_seconds)
+
+    async def _take(self) -> Lease:
+        explicit = self._chosen.primary == "true"
+        lease = await self._store.take_primary(
+            self._holder, self._token, explicit=explicit, lease_seconds=self._chosen.lease_seconds
+        )
+        self.is_primary = lease.token == self._token
+        return lease

@@ -1,0 +1,397 @@
+"""Quiet and ended sessions: timers, clearing, summaries, and who works unasked."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from afterglow.clock import FixedClock
+from afterglow.errors import BadInput, ClaimLost, NotAllowed
+from afterglow.memory import Memory
+from afterglow.model import Request, scripted
+from afterglow.model.offline import OfflineModel
+from afterglow.model.scripted import ScriptedModel
+from afterglow.steward import Steward, Stewardship
+from afterglow.store.contract import Store
+from afterglow.summaries import Filled
+from afterglow.turns import Binding, Session
+from afterglow.work import Limits
+from afterglow.worker import Worker
+from tests.conftest import KATE, NOON, OTHER, OpenStore
+from tests.paths.conftest import OpenMemory, summary, talk
+
+HALF_HOUR, HOUR = 1800, 3600
+
+
+def answering(request: Request) -> scripted.Step:
+    """A model that folds and that fills in summaries."""
+    if request.schema is None:
+        return summary(request)
+    facts = [word for word in request.material.replace(",", " ").split() if word.startswith("FACT-")]
+    filled = Filled(
+        title="A talk about facts",
+        summary=f"They spoke of {facts[-1] if facts else 'nothing'}.",
+        category="planning",
+        decisions=["Go on."],
+        open_threads=["Ask Carla."],
+        people=["Nobody Known"],
+    )
+    return filled.model_dump_json()
+
+
+async def work(memory: Memory) -> int:
+    return await Worker(memory.store, memory.acts, holder="w", limits=Limits()).drain()
+
+
+@pytest.fixture
+def memory(memory_with: OpenMemory) -> Memory:
+    timers = {"timeout_summarize_seconds": HALF_HOUR, "timeout_clear_seconds": HOUR}
+    return memory_with(answering=ScriptedModel(answering), **timers)
+
+
+async def now(memory: Memory, session: Session) -> Session:
+    return await memory.session(session.id, owner=session.owner)
+
+
+@pytest.mark.spec("IDLE-1", "CTX-1")
+async def test_a_quiet_session_is_folded_whole_and_its_summary_and_facts_are_due(
+    memory: Memory, clock: FixedClock
+) -> None:
+    session = await talk(memory, 3)
+    clock.move(HALF_HOUR - 1)
+    await work(memory)
+    assert (await now(memory, session)).state == "open"
+    clock.move(1)
+    await work(memory)
+    session = await now(memory, session)
+    assert (session.state, session.folded.to_seq) == ("idle", 6)
+    context = await memory.context(session)
+    assert [message.seq for message in context.messages] == [0], "the context is the summary alone"
+    due = {each.kind: each.reason for each in await memory.store.work_list(KATE.owner)}
+    assert due == {"clear": "idle", "facts": "idle"}
+    (made,) = await memory.summaries(owner=KATE.owner)
+    assert (made.trigger, made.last_seq, made.title) == ("idle", 6, "A talk about facts")
+
+
+@pytest.mark.spec("IDLE-2")
+async def test_an_idle_session_is_cleared_later_which_its_log_says_and_can_be_undone(
+    memory: Memory, clock: FixedClock
+) -> None:
+    session = await talk(memory, 3)
+    clock.move(HALF_HOUR)
+    await work(memory)
+    clock.move(HOUR)
+    await work(memory)
+    session = await now(memory, session)
+    assert (session.state, session.closed_by, session.said_seq, session.turns) == ("closed", "cleared", 6, 7)
+    assert "sessions restore" in (await memory.turns(session))[-1].text
+    assert await memory.store.stale_sessions(KATE.owner) == [], "an announcement needs no summary"
+    assert (await memory.restore(session)).state == "open"
+    await memory.clear(await now(memory, session))
+    await talk(memory, 1, first=4)
+    with pytest.raises(BadInput, match="has followed it on the same binding"):
+        await memory.restore(session)
+
+
+@pytest.mark.spec("IDLE-3")
+async def test_every_real_message_sets_the_first_timer_anew_and_stops_the_second(
+    memory: Memory, clock: FixedClock
+) -> None:
+    session = await talk(memory, 3)
+    for number in range(4, 8):
+        clock.move(HALF_HOUR - 60)
+        await work(memory)
+        session = await talk(memory, 1, first=number)
+        assert session.state == "open"
+    clock.move(HALF_HOUR)
+    await work(memory)
+    assert (await now(memory, session)).state == "idle"
+    await talk(memory, 1, first=8)
+    clock.move(HOUR)
+    await work(memory)
+    assert (await now(memory, session)).state == "idle", "quiet again, and not cleared: somebody wrote in between"
+
+
+@pytest.mark.spec("IDLE-3")
+async def test_heartbeats_and_scheduled_work_are_no_activity_of_a_person(memory: Memory, clock: FixedClock) -> None:
+    session = await talk(memory, 3)
+    for _ in range(3):
+        clock.move(600)
+        await memory.append(session, "user", "are you alive?", origin="heartbeat")
+        await memory.append(session, "assistant", "yes", origin="task")
+        await work(memory)
+    assert (await now(memory, session)).state == "idle"
+
+
+@pytest.mark.spec("IDLE-2", "P6")
+async def test_nothing_is_cleared_while_its_summary_cannot_be_made(memory_with: OpenMemory, clock: FixedClock) -> None:
+    down = ScriptedModel(lambda request: scripted.SERVER_ERROR)
+    memory = memory_with(answering=down, timeout_summarize_seconds=HALF_HOUR, timeout_clear_seconds=HOUR)
+    session = await talk(memory, 3)
+    for _ in range(20):
+        clock.move(HALF_HOUR)
+        await work(memory)
+    assert (await now(memory, session)).state == "open"
+
+
+@pytest.mark.spec("IDLE-4")
+async def test_a_timer_outlives_the_process_and_fires_once_and_late(
+    memory: Memory, memory_with: OpenMemory, open_store: OpenStore, clock: FixedClock
+) -> None:
+    session = await talk(memory, 3)
+    assert len(await memory.store.work_list(KATE.owner)) == 1, "one row for a session, not one for a message"
+    clock.move(10 * 365 * 86400)
+    model = ScriptedModel(answering)
+    timers = {"timeout_summarize_seconds": HALF_HOUR, "timeout_clear_seconds": HOUR}
+    other = memory_with(answering=model, over=await open_store(), **timers)
+    await work(other)
+    await work(memory)
+    assert (await now(memory, session)).state == "idle"
+    assert [request.purpose for request in model.requests] == ["fold", "summary"]
+
+
+@pytest.mark.spec("IDLE-4", "CTX-9")
+async def test_a_message_during_the_idle_fold_keeps_the_session_open(
+    memory_with: OpenMemory, clock: FixedClock
+) -> None:
+    late: list[Memory] = []
+
+    class Slow(ScriptedModel):
+        async def complete(self, request: Request) -> scripted.Completion:
+            if late:
+                await late.pop().append(KATE, "user", "wait, one more thing")
+            return await super().complete(request)
+
+    memory = memory_with(answering=Slow(answering), timeout_summarize_seconds=HALF_HOUR)
+    session = await talk(memory, 3)
+    clock.move(HALF_HOUR)
+    late.append(memory)
+    await work(memory)
+    session = await now(memory, session)
+    assert (session.state, session.folded.to_seq, session.turns) == ("open", 6, 7)
+    clock.move(HALF_HOUR)
+    await work(memory)
+    assert (await now(memory, session)).state == "idle"
+
+
+@pytest.mark.spec("SUM-2")
+@pytest.mark.parametrize("trust", ["owner", "agent"])
+async def test_a_marker_of_the_owner_or_the_agent_ends_the_session(memory: Memory, trust: str) -> None:
+    session = await talk(memory, 2)
+    role = "user" if trust == "owner" else "assistant"
+    await memory.append(session, role, "[SUNSET HANDOVER] all done", trust=trust)  # type: ignore[arg-type]
+    session = await now(memory, session)
+    assert (session.state, session.closed_by, session.sunset_seq) == ("closed", "sunset", 5)
+    await work(memory)
+    (made,) = await memory.summaries(owner=KATE.owner)
+    assert (made.trigger, made.last_seq) == ("sunset-event", 5)
+
+
+@pytest.mark.spec("SUM-2", "P11")
+async def test_a_marker_in_a_tools_output_or_from_somebody_else_ends_nothing(memory: Memory) -> None:
+    session = await talk(memory, 2)
+    await memory.append(session, "tool", "[SUNSET HANDOVER]")
+    await memory.append(session, "user", "[SUNSET HANDOVER]", trust="other")
+    await memory.append(session, "user", "he said [SUNSET HANDOVER]")
+    assert (await now(memory, session)).state == "open"
+
+
+@pytest.mark.spec("SUM-2", "SUM-5", "P3")
+async def test_a_sunset_is_done_only_when_the_summary_covers_what_was_there(memory: Memory, store: Store) -> None:
+    session = await talk(memory, 2)
+    (claim_due,) = [each for each in await store.work_list(KATE.owner) if each.kind == "context"]
+    assert claim_due.reason == "idle"
+    before = await memory.summarising.write(session, "manual")
+    await memory.append(session, "user", "one more")
+    ended = await memory.sunset(await now(memory, session))
+    assert ended.sunset_seq == 5
+    await store.commit_summary(KATE.owner, before, before_seq=0)
+    assert [each.reason for each in await store.work_list(KATE.owner) if each.kind == "summary"] == ["sunset-event"]
+    await work(memory)
+    (made,) = await memory.summaries(owner=KATE.owner)
+    assert made.last_seq == 5
+
+
+@pytest.mark.spec("SUM-5")
+async def test_a_session_is_summarised_again_from_the_old_summary_and_what_is_new_and_never_twice(
+    memory_with: OpenMemory,
+) -> None:
+    model = ScriptedModel(answering)
+    memory = memory_with(answering=model)
+    session = await talk(memory, 3)
+    first = await memory.summarize(session)
+    assert await memory.summarize(session) == first
+    assert len(model.requests) == 1, "asking again without new turns makes no call"
+    await talk(memory, 1, first=4)
+    second = await memory.summarize(session)
+    assert second is not None and second.last_seq == 8
+    sent = model.requests[-1].material
+    assert "The summary so far" in sent and "FACT-00004" in sent and "FACT-00001" not in sent
+    await memory.summarize(session, force=True)
+    assert len(model.requests) == 3
+    assert len(await memory.summaries(owner=KATE.owner)) == 1
+
+
+@pytest.mark.spec("SUM-6")
+async def test_a_summary_is_made_from_blocks_and_what_the_model_says_is_checked(memory_with: OpenMemory) -> None:
+    model = ScriptedModel(answering)
+    memory = memory_with(answering=model)
+    session = await talk(memory, 12)
+    made = await memory.summarize(session)
+    assert made is not None
+    sent = model.requests[-1].material
+    assert "What was said then, in short" in sent and "FACT-00001 " not in sent, "turns are not read twice"
+    assert (made.category, made.decisions, made.open_threads) == ("planning", ("Go on.",), ("Ask Carla.",))
+    assert made.people == (), "nobody of that name was spoken of"
+    assert (made.first_seq, made.last_seq, made.model, made.degraded) == (1, 24, "scripted", False)
+
+
+@pytest.mark.spec("SUM-6", "P6")
+@pytest.mark.parametrize("bad", ["empty", "malformed_json", "cut_json", "refusal", "error_text"])
+async def test_a_summary_that_cannot_be_used_is_asked_for_once_more_and_then_made_without(
+    memory_with: OpenMemory, bad: str
+) -> None:
+    memory = memory_with(answering=ScriptedModel([scripted.FAILURES[bad]] * 2))
+    made = await memory.summarize(await talk(memory, 2))
+    assert made is not None and made.degraded
+    assert "FACT-00001" in made.summary and len(made.title.split()) <= 10
+
+
+@pytest.mark.spec("SUM-6")
+async def test_without_a_model_a_summary_is_made_of_the_sessions_own_sentences(memory_with: OpenMemory) -> None:
+    memory = memory_with(answering=OfflineModel())
+    session = await memory.open_session(KATE)
+    await memory.append(session, "user", "We decided to move the review to 3 March. Please tell Ana Kowalska about it.")
+    await memory.append(session, "assistant", "I will tell her.")
+    made = await memory.summarize(session)
+    assert made is not None and made.degraded
+    assert made.title.startswith("We decided to move")
+    assert made.decisions == ("We decided to move the review to 3 March.",)
+    assert made.open_threads == ("Please tell Ana Kowalska about it.",)
+
+
+@pytest.mark.spec("SUM-6", "CTX-10")
+async def test_a_session_too_long_for_the_model_still_gets_a_summary(memory_with: OpenMemory) -> None:
+    memory = memory_with({"interval": 0}, answering=ScriptedModel(answering, window_tokens=3_000))
+    made = await memory.summarize(await talk(memory, 60))
+    assert made is not None and (made.last_seq, made.degraded) == (120, False)
+
+
+@pytest.mark.spec("SUM-7")
+async def test_summaries_come_newest_first_and_can_be_filtered(memory: Memory, clock: FixedClock) -> None:
+    for number, channel in enumerate(("mail", "voice", "web")):
+        to = Binding(agent="kate" if number else "otto", channel=channel, sender="ana")
+        await memory.summarize(await talk(memory, 1, to=to))
+        clock.move(HOUR)
+    from afterglow.store.summaries import Wanted
+    from afterglow.store.transaction import EVERYONE
+
+    made = await memory.summaries(owner=EVERYONE)
+    assert [each.last_at for each in made] == sorted((each.last_at for each in made), reverse=True)
+    assert len(await memory.summaries(owner=EVERYONE, wanted=Wanted(agent="kate"))) == 2
+    assert len(await memory.summaries(owner=EVERYONE, wanted=Wanted(since=NOON + timedelta(hours=1)))) == 2
+    assert len(await memory.summaries(owner=EVERYONE, wanted=Wanted(until=NOON + timedelta(hours=1)))) == 1
+    assert await memory.summaries(owner=EVERYONE, wanted=Wanted(category="fix")) == []
+    assert await memory.summaries(owner=OTHER.owner) == []
+
+
+@pytest.mark.spec("SUM-1", "SUM-10")
+async def test_of_two_candidates_one_is_primary_and_the_other_takes_over_when_its_lease_ends(
+    store: Store, clock: FixedClock
+) -> None:
+    one, two = Steward(store, "one", Stewardship()), Steward(store, "two", Stewardship())
+    for _ in range(10):
+        await one.turn()
+        await two.turn()
+        assert (one.is_primary, two.is_primary) == (True, False)
+        clock.move(10)
+    clock.move(31)
+    await two.turn()
+    await one.turn()
+    assert (one.is_primary, two.is_primary) == (False, True)
+    lease = (await store.fleet()).lease
+    assert lease is not None and lease.holder == "two"
+
+
+@pytest.mark.spec("SUM-1")
+async def test_a_second_process_that_was_told_to_be_primary_stops_at_once_and_names_the_first(store: Store) -> None:
+    await Steward(store, "one", Stewardship(primary="true")).begin()
+    with pytest.raises(NotAllowed, match="told to be primary, and one is"):
+        await Steward(store, "two", Stewardship(primary="true")).begin()
+    follower = Steward(store, "three", Stewardship())
+    await follower.begin()
+    assert not follower.is_primary
+
+
+@pytest.mark.spec("SUM-1", "SUM-3", "SUM-4")
+@pytest.mark.parametrize(
+    ("primary", "auto_summarize", "found"),
+    [("auto", True, 1), ("true", True, 1), ("false", True, 0), ("auto", False, 0), ("true", False, 0)],
+)
+async def test_sweeps_need_both_the_primary_and_auto_summarize(
+    memory_with: OpenMemory, clock: FixedClock, primary: str, auto_summarize: bool, found: int
+) -> None:
+    memory = memory_with()
+    await talk(memory, 1)
+    clock.move(HOUR)
+    steward = Steward(memory.store, "s", Stewardship(primary=primary, auto_summarize=auto_summarize))  # type: ignore[arg-type]
+    assert await steward.turn() == found
+    assert bool(steward.why_no_sweeps()) == (not found)
+
+
+@pytest.mark.spec("SUM-3", "SUM-4", "P7")
+async def test_a_sweep_takes_the_newest_and_some_that_waited_longest_and_leaves_the_busy_alone(
+    memory_with: OpenMemory, clock: FixedClock
+) -> None:
+    memory = memory_with(answering=ScriptedModel(answering))
+    for number in range(30):
+        await talk(memory, 1, to=Binding(agent="kate", channel="telegram", sender=f"s{number:02d}"))
+        clock.move(60)
+    clock.move(-60)
+    steward = Steward(memory.store, "s", Stewardship(drift_days=0))
+    assert await steward.turn() == 0
+    clock.move(600)
+    await steward.turn()
+    asked = {
+        each.owner[-3:]
+        for each in await memory.store.work_list(afterglow_everyone(), limit=100)
+        if each.kind == "summary"
+    }
+    assert asked == {f"s{number:02d}" for number in (0, 1, *range(21, 29))}, "s29 wrote just now"
+    await work(memory)
+    clock.move(600)
+    assert await steward.turn() == 10
+
+
+def afterglow_everyone() -> object:
+    from afterglow.store.transaction import EVERYONE
+
+    return EVERYONE
+
+
+@pytest.mark.spec("P3", "SUM-11")
+async def test_of_two_summaries_of_the_same_turns_one_is_kept(memory: Memory, store: Store) -> None:
+    session = await talk(memory, 2)
+    first, second = [await memory.summarising.write(session, "manual") for _ in range(2)]
+    await store.commit_summary(KATE.owner, first, before_seq=0)
+    with pytest.raises(ClaimLost, match="summarised by somebody else"):
+        await store.commit_summary(KATE.owner, second, before_seq=0)
+
+
+@pytest.mark.spec("SUM-2", "SUM-7")
+async def test_a_session_that_was_sunset_is_on_top_for_the_process_that_starts_right_after(
+    memory: Memory, memory_with: OpenMemory, open_store: OpenStore, clock: FixedClock
+) -> None:
+    for number in range(6):
+        await memory.summarize(await talk(memory, 1, to=Binding(agent="kate", channel=f"c{number}", sender="ana")))
+        clock.move(60)
+    session = await talk(memory, 3)
+    await memory.sunset(session)
+    await work(memory)
+    other = memory_with(over=await open_store())
+    from afterglow.store.transaction import EVERYONE
+
+    assert (await other.summaries(owner=EVERYONE, limit=5))[0].session == session.id
+    await asyncio.sleep(0)
