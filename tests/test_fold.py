@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from afterglow.contexts import material_of
+from afterglow.blocks import material_of
 from afterglow.errors import ModelBusy, ModelStopped, ModelTooLong
 from afterglow.fold import Material, Order, extract, fold, requests_in, still_open
 from afterglow.model import scripted

@@ -11,12 +11,11 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, timedelta
 from functools import partial
 
-from afterglow.clock import Clock
+from afterglow.blocks import WINDOW, block_of, material_of, material_of_blocks, new_fence, tokens_max_for
 from afterglow.compaction import (
-    HEADING_TOKENS,
     REASONS,
     SMALL_TOKENS,
     Block,
@@ -33,15 +32,13 @@ from afterglow.compaction import (
 )
 from afterglow.context import Report
 from afterglow.errors import ModelError, ModelTooLong
-from afterglow.fold import Material, Order, Written, extract, fold, requests_in, still_open, without_names
-from afterglow.identifiers import identifiers
+from afterglow.fold import Material, Order, Written, extract, fold
 from afterglow.model import Model
 from afterglow.model.offline import NAME as OFFLINE
 from afterglow.sources.asking import Wanted, ask_all
 from afterglow.store.blocks import Change, Shown
 from afterglow.store.contract import Store
 from afterglow.tokens import estimate
-from afterglow.transcript import said_by_anybody, said_by_user, transcript
 from afterglow.turns import Session, Turn
 from afterglow.work import Claim, Due
 from afterglow.worker import Commit
@@ -55,8 +52,6 @@ _PROMPT_TOKENS = 800
 _SHRINKS_MOST = 20
 """A block stands for no more than so many times its own tokens, unless one exchange is longer than that."""
 _REDO_SECONDS = 3600
-WINDOW = "window"
-"""The reason of a block that was made on the spot, because the context would not have fit the model's window."""
 
 _log = logging.getLogger(__name__)
 
@@ -218,7 +213,7 @@ class _Step:
             written = await self._written(material, "merge", level)
         except ModelTooLong:
             written = extract(material, self._tokens_max(material, level))
-        merged = _block(self._session.id, level, blocks[0], blocks[-1], material, written, "merge")
+        merged = block_of(self._session.id, level, blocks[0], blocks[-1], material, written, "merge")
         merged = replace(merged, children=tuple(block.number for block in blocks))
         left = [block for block in self._shown.blocks if block not in blocks]
         return self._change([merged], replaces=merged.children), self.later([merged, *left])
@@ -269,7 +264,7 @@ class _Step:
             else:
                 middle = len(turns) // 2
                 return [*await self._fold_part(turns[:middle], reason), *await self._fold_part(turns[middle:], reason)]
-        return [_block(self._session.id, 0, turns[0], turns[-1], material, written, reason)]
+        return [block_of(self._session.id, 0, turns[0], turns[-1], material, written, reason)]
 
     async def _written(self, material: Material, prompt: str, level: int) -> Written:
         tokens_max = self._tokens_max(material, level)
@@ -366,70 +361,3 @@ class _Step:
 def _ripe_at(block: Block) -> datetime:
     """When to ask for a better one: at once where the model never was asked, else after some time."""
     return block.created_at + timedelta(seconds=0 if block.reason == WINDOW else _REDO_SECONDS)
-
-
-def new_fence(clock: Clock) -> str:
-    """A mark that nobody can guess, to stand around what is only a record."""
-    return f"~~~ {clock.bits(64):016x} ~~~"
-
-
-def material_of(turns: Sequence[Turn], zone: tzinfo) -> Material:
-    """Turns as a summariser gets them."""
-    said, asked = said_by_anybody(turns), said_by_user(turns)
-    return Material(
-        text=transcript(turns, zone),
-        said=said,
-        identifiers=identifiers(said) + identifiers(asked),  # what the user named counts twice
-        requests=requests_in(asked),
-        replaced_tokens=sum(turn.tokens for turn in turns),
-    )
-
-
-def material_of_blocks(blocks: Sequence[Block]) -> Material:
-    """Blocks as a summariser gets them. The names behind them are kept in mind, and not shown: they explain nothing."""
-    texts = [without_names(block.text) for block in blocks]
-    return Material(
-        text="\n\n".join(f"Part {number}:\n{text}" for number, text in enumerate(texts, 1)),
-        said="\n".join(texts),
-        identifiers=identifiers("\n".join(block.text for block in blocks)),
-        requests=still_open(texts),
-        replaced_tokens=sum(block.tokens for block in blocks),
-    )
-
-
-def tokens_max_for(material: Material, block_tokens_max: int) -> int:
-    """How large the text may be: with its heading as the budget allows, and smaller than what it replaces."""
-    return max(20, min(block_tokens_max, material.replaced_tokens * 9 // 10) - HEADING_TOKENS)
-
-
-def extracted(session: Session, turns: Sequence[Turn], frame: Frame, blocks: Sequence[Block]) -> Block:
-    """A block made on the spot, without a model, because the context would not fit otherwise."""
-    material = material_of(turns, frame.zone)
-    tokens_max = tokens_max_for(material, block_tokens_max(blocks, 0, frame.limits))
-    return _block(session.id, 0, turns[0], turns[-1], material, extract(material, tokens_max), WINDOW)
-
-
-def _block(
-    session: str, level: int, first: Turn | Block, last: Turn | Block, material: Material, written: Written, reason: str
-) -> Block:
-    return Block(
-        session=session,
-        level=level,
-        first_seq=first.seq if isinstance(first, Turn) else first.first_seq,
-        last_seq=last.seq if isinstance(last, Turn) else last.last_seq,
-        first_at=first.at if isinstance(first, Turn) else first.first_at,
-        last_at=last.at if isinstance(last, Turn) else last.last_at,
-        text=written.text,
-        tokens=estimate(written.text) + HEADING_TOKENS,
-        span_tokens=material.replaced_tokens,
-        input_hash=material.hash,
-        prompt=written.prompt,
-        model=written.model,
-        reason=reason,
-        input_tokens=written.input_tokens,
-        output_tokens=written.output_tokens,
-        cost_usd=written.cost_usd,
-        extract=written.extract,
-        lost=written.lost,
-        lost_count=written.lost_count,
-    )

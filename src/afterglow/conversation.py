@@ -16,9 +16,9 @@ from hashlib import sha256
 from inspect import isawaitable
 from typing import Any, cast
 
+from afterglow.blocks import extracted, new_fence
 from afterglow.compaction import Frame, Limits, choose_span, due_after, parts_of
 from afterglow.context import Context, render
-from afterglow.contexts import extracted, new_fence
 from afterglow.errors import BadInput, ClaimLost
 from afterglow.guard import default_trust
 from afterglow.store.blocks import Change, Shown

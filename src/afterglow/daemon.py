@@ -11,7 +11,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import Callable, Generator
 from types import FrameType
 from typing import Any
 
@@ -22,16 +22,13 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from afterglow import web
 from afterglow.clock import SystemClock
 from afterglow.errors import BadInput, NotAllowed
-from afterglow.memory import Memory, open_store, work_limits
-from afterglow.primary import may_claim
-from afterglow.settings import Loaded, Settings
-from afterglow.steward import Steward, Stewardship
+from afterglow.memory import Memory, open_store
+from afterglow.settings import Loaded
 from afterglow.store.contract import Store
 from afterglow.web.gate import HEADERS
 from afterglow.web.origins import is_loopback
-from afterglow.worker import Worker, holder_name
+from afterglow.working import DRAIN_SECONDS_MAX, working
 
-DRAIN_SECONDS_MAX = 15
 KEEP_ALIVE_SECONDS = 15
 HEAD_BYTES_MAX = 64 * 1024
 
@@ -52,49 +49,12 @@ async def serve(loaded: Loaded, *, announce: Callable[[str], None]) -> None:
             with _explained(chosen.server.host, chosen.server.port):
                 listener.listen()
             memory = Memory(store, chosen, folds=False)
-            steward = Steward(store, holder_name(), stewardship(chosen))
-            await steward.begin()
-            server = _Server(_config(memory), lambda: announce(_url(listener)))
-            async with _working(memory, steward):
+            async with working(store, memory.acts, chosen, chosen.primary):
+                server = _Server(_config(memory), lambda: announce(_url(listener)))
                 await server.serve([listener])
             _log.info("stopped")
         finally:
             await store.close()
-
-
-@contextlib.asynccontextmanager
-async def _working(memory: Memory, steward: Steward) -> AsyncGenerator[None]:
-    """Do the work that is due, of all sessions, and what nobody asks for, beside whatever is done here."""
-    chosen = memory.settings.work
-    may_all = may_claim(memory.settings.primary)
-    worker = Worker(
-        memory.store,
-        {kind: act for kind, act in memory.acts.items() if may_all or kind in ("context", "clear")},
-        holder=holder_name(),
-        limits=work_limits(memory.settings),
-        concurrency=chosen.concurrency,
-        poll_seconds=chosen.poll_seconds,
-    )
-    stop = asyncio.Event()
-    tasks = [asyncio.create_task(worker.run(stop, DRAIN_SECONDS_MAX)), asyncio.create_task(steward.run(stop))]
-    try:
-        yield
-    finally:
-        stop.set()
-        await asyncio.gather(*tasks)
-
-
-def stewardship(chosen: Settings) -> Stewardship:
-    """What the settings say of working unasked."""
-    return Stewardship(
-        primary=chosen.primary,
-        auto_summarize=chosen.auto_summarize,
-        lease_seconds=chosen.primary_lease_seconds,
-        sweep_interval_seconds=chosen.sweep_interval_seconds,
-        sweep_sessions=chosen.sweep_sessions,
-        sweep_quiet_seconds=chosen.sweep_quiet_seconds,
-        drift_days=chosen.drift_days,
-    )
 
 
 async def check_address(store: Store, host: str) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from afterglow.contexts import Contexts, MeansOf, new_fence
+from afterglow.blocks import new_fence
+from afterglow.contexts import Contexts, MeansOf
 from afterglow.fold import Material, Order
 from afterglow.store.blocks import Shown
 from afterglow.store.contract import Store

@@ -2,47 +2,42 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from afterglow import guard, settings, tokens
+from afterglow import guard, settings
+from afterglow.behind import Behind
 from afterglow.clock import Clock, SystemClock
 from afterglow.compaction import Block, Frame
 from afterglow.context import Context
 from afterglow.contexts import Contexts
 from afterglow.conversation import Address, Conversation, Exchanged, Respond
 from afterglow.endings import Clearing, Summaries
-from afterglow.errors import AfterglowError, BadInput, NotFound
-from afterglow.excerpts import excerpt, json_bytes, shorter_parts
+from afterglow.errors import BadInput, NotFound
+from afterglow.intake import Intake
 from afterglow.means import SettingsMeans, frame_of
 from afterglow.model import Model
-from afterglow.search import hits, words
+from afterglow.search import hits
 from afterglow.search.hits import Found
 from afterglow.search.patterns import Pattern
 from afterglow.settings import Settings
 from afterglow.sources import Source
 from afterglow.store.contract import Store
-from afterglow.store.log import Entry, Shown
 from afterglow.store.sqlite import SQLiteLimits, SQLiteStore
 from afterglow.store.summaries import Wanted
 from afterglow.store.transaction import EVERYONE, Scope
 from afterglow.summaries import Summary, is_stale
-from afterglow.turns import Binding, Draft, Origin, Owner, Part, Role, Session, Trust, Turn
-from afterglow.work import Due, Kind, Limits
+from afterglow.turns import Binding, Draft, Origin, Owner, Part, Role, Session, Trust, Turn, is_real
+from afterglow.work import Due, Kind
 from afterglow.worker import Act, Worker, holder_name
+from afterglow.working import work_limits, working
 
-_LONG_CHARS = 100_000
-"""A text over this is prepared in a thread, so that the event loop goes on."""
 _CLOSE_SECONDS_MAX = 5
 """How long a memory that is closed waits for what it folds."""
-
-_log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
@@ -55,19 +50,21 @@ async def open_memory(
 ) -> AsyncGenerator[Memory]:
     """Open the memory of these settings, of a data folder, or of the settings file and environment that are found.
 
-    While it is open it folds the contexts of the sessions it writes to, behind the replies. `model` summarises in place of
-    the settings' one, and `sources` are asked in place of those declared under the same names.
+    While it is open it folds the contexts of the sessions it writes to, behind the replies; with `primary` set to auto or
+    true in the settings it also does the work of all sessions, as a server does. `model` summarises in place of the
+    settings' one, and `sources` are asked in place of those declared under the same names.
     """
     if not isinstance(given, Settings):
         overrides: dict[str, Any] = {} if given is None else {"data_dir": str(given)}
         given = settings.load(environ=os.environ, overrides=overrides).settings
     store = await open_store(given, clock or SystemClock())
     memory = Memory(store, given, model=model, sources=sources)
+    primary = given.primary_or("false")
     try:
-        yield memory
+        async with nullcontext() if primary == "false" else working(store, memory.acts, given, primary):
+            yield memory
     finally:
-        await memory.settle(_CLOSE_SECONDS_MAX)
-        await store.close()
+        await memory.close()
 
 
 async def open_store(chosen: Settings, clock: Clock) -> Store:
@@ -95,11 +92,6 @@ async def open_store(chosen: Settings, clock: Clock) -> Store:
     )
 
 
-def work_limits(chosen: Settings) -> Limits:
-    """The limits of work that the settings name."""
-    return Limits(**{name: getattr(chosen.work, name) for name in Limits.__slots__})
-
-
 class Memory:
     """What agents and people said to each other, kept."""
 
@@ -120,14 +112,15 @@ class Memory:
         self.means_of = SettingsMeans(
             settings, store, os.environ if environ is None else environ, model=model, sources=sources
         )
+        self.intake = Intake(settings)
         self.contexts = Contexts(store, self.means_of)
-        self.clearing = Clearing(store, self.prepare)
+        self.clearing = Clearing(store, self.intake.prepare)
         self.summarising = Summaries(store, self.means_of, self.contexts)
         self._frames: dict[str, Frame] = {}
-        self._conversation = Conversation(store, self.frame_of, self._prepared)
-        self._folding: dict[str, asyncio.Task[None]] = {}
-        self._unfolded: set[str] = set()
-        self._worker = Worker(store, {"context": self.contexts.act}, holder=holder_name(), limits=work_limits(settings))
+        self._conversation = Conversation(store, self.frame_of, self.intake.prepared)
+        own: dict[Kind, Act] = {"context": self.contexts.act, "clear": self.clearing.act}
+        self._worker = Worker(store, own, holder=holder_name(), limits=work_limits(settings))
+        self._behind = Behind(store, self._worker)
 
     async def append(
         self,
@@ -154,22 +147,10 @@ class Memory:
         taken out first, as the agent's settings say.
         """
         binding = _binding(to)
-        draft = Draft(
-            role=role,
-            text=text,
-            trust=trust or guard.default_trust(role),
-            origin=origin or ("person" if role == "user" else "agent"),
-            at=at or self.store.clock.now(),
-            parts=parts,
-            recalled=recalled,
-            channel=channel or binding.channel,
-            model=model,
-            usage=usage,
-            key=key,
-        )
+        beside: dict[str, Any] = {"parts": parts, "recalled": recalled, "model": model, "usage": usage, "key": key}
+        draft = self._draft(binding, role, text, trust=trust, origin=origin, at=at, channel=channel, **beside)
         turn, is_due = await self._conversation.write(_address(to, session), draft, due)
-        if is_due:
-            self._fold_behind(turn, binding.agent)
+        self._look_after(turn, binding.agent, is_due)
         return turn
 
     async def exchange(
@@ -192,19 +173,9 @@ class Memory:
         again.
         """
         binding = _binding(to)
-        draft = Draft(
-            role="user",
-            text=text,
-            trust=trust or guard.default_trust("user"),
-            origin=origin or "person",
-            at=at or self.store.clock.now(),
-            parts=parts,
-            channel=binding.channel,
-            key=key,
-        )
+        draft = self._draft(binding, "user", text, trust=trust, origin=origin, at=at, parts=parts, key=key)
         done = await self._conversation.exchange(_address(to, session), draft, respond)
-        if done.due:
-            self._fold_behind(done.message, binding.agent)
+        self._look_after(done.message, binding.agent, done.due)
         return done
 
     async def settle(self, seconds: float | None = None) -> None:
@@ -212,13 +183,12 @@ class Memory:
 
         What is given up stays due, and is done by whoever claims it next.
         """
-        folding = list(self._folding.values())
-        if not folding:
-            return
-        _, late = await asyncio.wait(folding, timeout=seconds)
-        for task in late:
-            task.cancel()
-        await asyncio.gather(*late, return_exceptions=True)
+        await self._behind.settle(seconds)
+
+    async def close(self) -> None:
+        """Finish what is folded now, within a few seconds, and close the store."""
+        await self._behind.close(_CLOSE_SECONDS_MAX)
+        await self.store.close()
 
     def frame_of(self, agent: str) -> Frame:
         """The limits and the zone in which this agent's contexts are shown."""
@@ -226,70 +196,36 @@ class Memory:
             self._frames[agent] = frame_of(self.settings, agent)
         return self._frames[agent]
 
-    def _fold_behind(self, turn: Turn, agent: str) -> None:
-        """Do what is due for the context of this session behind whatever comes next, one thing at a time."""
-        if not self._folds or not self.settings.compaction_of(agent).in_library:
-            return
-        self._unfolded.add(turn.session)
-        if turn.session not in self._folding:
-            self._folding[turn.session] = asyncio.create_task(self._fold(turn.owner, turn.session))
-
-    async def _fold(self, owner: str, session: str) -> None:
-        try:
-            while session in self._unfolded:
-                self._unfolded.discard(session)
-                await self._worker.attend(owner, "context", session)
-        except AfterglowError as error:
-            _log.warning("the context of session %s was not folded: %s", session, error)
-        finally:
-            del self._folding[session]
-
-    async def _prepared(self, draft: Draft, agent: str) -> Entry:
-        long = len(draft.text) > _LONG_CHARS or json_bytes(draft.parts) > _LONG_CHARS
-        return await asyncio.to_thread(self.prepare, draft, agent) if long else self.prepare(draft, agent)
-
-    def prepare(self, draft: Draft, agent: str) -> Entry:
-        """A draft made ready for the log: secrets out, tokens counted, terms cut, head and tail of a giant."""
-        chosen = self.settings.agent(agent)
-        # People mark what is private; in a tool's output the tag is somebody else's, and must not hide what follows it.
-        switches = {"secrets": chosen.redact_secrets, "private": chosen.drop_private and draft.role != "tool"}
-        clean = guard.redact(draft.text, **switches)
-        parts, removed = guard.redact_within(list(draft.parts), **switches)
-        for kind, count in (*clean.removed.items(), *draft.removed.items()):
-            removed[kind] = removed.get(kind, 0) + count
-        return self.entry(
-            Draft(
-                role=draft.role,
-                text=clean.text,
-                trust=draft.trust,
-                origin=draft.origin,
-                at=draft.at,
-                parts=parts,
-                recalled=clean.moved(draft.recalled),
-                channel=draft.channel,
-                model=draft.model,
-                usage=draft.usage,
-                key=draft.key,
-                removed=removed,
-                tokens=draft.tokens or tokens.estimate(clean.text) + tokens.estimate_parts(parts),
-            )
+    def _draft(
+        self,
+        binding: Binding,
+        role: Role,
+        text: str,
+        *,
+        trust: Trust | None,
+        origin: Origin | None,
+        at: datetime | None,
+        channel: str | None = None,
+        **beside: Any,
+    ) -> Draft:
+        return Draft(
+            role=role,
+            text=text,
+            trust=trust or guard.default_trust(role),
+            origin=origin or ("person" if role == "user" else "agent"),
+            at=at or self.store.clock.now(),
+            channel=channel or binding.channel,
+            **beside,
         )
 
-    def entry(self, draft: Draft) -> Entry:
-        """A draft that is already clean, with all that the log keeps beside it."""
-        log = self.settings.log
-        size = len(draft.text.encode()) + json_bytes(draft.parts)
-        if size > log.turn_bytes_max:
-            raise BadInput(
-                f"this turn has {size:,} bytes, and log.turn_bytes_max allows {log.turn_bytes_max:,}; "
-                "send it in parts, or raise the limit"
-            )
-        shown = None
-        if len(draft.text) > log.turn_shown_chars or json_bytes(draft.parts) > log.turn_shown_chars:
-            shown = Shown(
-                text=excerpt(draft.text, log.turn_shown_chars), parts=shorter_parts(draft.parts, log.turn_shown_chars)
-            )
-        return Entry(draft=draft, terms=words.terms(draft.text), bytes=size, shown=shown)
+    def _look_after(self, turn: Turn, agent: str, is_due: bool) -> None:
+        """Behind whatever comes next, see to the context of a session that was written to here."""
+        if not self._folds or not self.settings.compaction_of(agent).in_library:
+            return
+        if is_due:
+            self._behind.fold(turn)
+        if is_real(turn.role, turn.origin):
+            self._behind.watch(turn, self.frame_of(agent).quiet)
 
     async def context(self, session: Session, *, at: int | None = None) -> Context:
         """What the model is to see of this session now, or what it saw when turn `at` was the newest."""
@@ -442,4 +378,4 @@ def _one_owner(owner: Any) -> str:
     return owner
 
 
-__all__ = ["EVERYONE", "Memory", "open_memory", "open_store", "work_limits"]
+__all__ = ["EVERYONE", "Memory", "open_memory", "open_store"]

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from afterglow.errors import AfterglowError, NotAllowed
 from afterglow.primary import Flag, Lease, why_no_sweeps
 from afterglow.store.contract import Store
+from afterglow.worker import is_gone
 
 _DRIFT_SESSIONS = 1_000
 _OLDEST_SHARE = 5
@@ -49,7 +50,12 @@ class Steward:
 
     async def begin(self) -> None:
         """Take the lease if it is free. Who was told to be primary must get it, or stops."""
+        if self._chosen.primary == "false":
+            return
         lease = await self._take()
+        if not self.is_primary and is_gone(lease.holder):  # nobody else will wait for the end of its lease either
+            await self._store.leave_primary(lease.token)
+            lease = await self._take()
         if self._chosen.primary == "true" and not self.is_primary:
             raise NotAllowed(
                 f"this process was told to be primary, and {lease.holder} is, until {lease.until:%H:%M:%S} UTC at least; stop "

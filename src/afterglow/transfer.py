@@ -132,7 +132,7 @@ class _Pending:
         if turn.seq != self._next_seq:
             raise BadInput(f"turn {turn.seq} stands where turn {self._next_seq} of session {turn.session!r} should")
         self._next_seq += 1
-        entry = self._memory.prepare(_draft(turn), self._session.binding.agent)
+        entry = self._memory.intake.prepare(_draft(turn), self._session.binding.agent)
         if turn.seq <= self._there:
             await self._check_same(turn, entry)
             return 0

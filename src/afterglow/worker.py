@@ -30,6 +30,20 @@ def holder_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
+def is_gone(holder: str) -> bool:
+    """Whether this names a process of this machine that runs no more; of other machines nobody here can say."""
+    machine, _, process = holder.rpartition(":")
+    if os.name != "posix" or machine != socket.gethostname() or not process.isdigit():
+        return False
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
 class Worker:
     """Does the work that is due, a few pieces at a time, until it is told to stop."""
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from afterglow import contexts, fold
+from afterglow import blocks, fold
 from afterglow.clock import FixedClock
 from afterglow.compaction import Limits, choose_span
 from afterglow.context import Context
@@ -957,8 +957,8 @@ async def test_what_takes_long_to_work_out_is_not_worked_out_on_the_event_loop(
         return look
 
     monkeypatch.setattr(fold, "choose_sentences", watched("choosing sentences", fold.choose_sentences))
-    monkeypatch.setattr(contexts, "identifiers", watched("finding identifiers", contexts.identifiers))
-    monkeypatch.setattr(contexts, "requests_in", watched("finding requests", contexts.requests_in))
+    monkeypatch.setattr(blocks, "identifiers", watched("finding identifiers", blocks.identifiers))
+    monkeypatch.setattr(blocks, "requests_in", watched("finding requests", blocks.requests_in))
     model = ScriptedModel(lambda request: scripted.REFUSAL_IN_WORDS, window_tokens=10**6)
     memory = memory_over(store, model, compaction={"in_library": False})
     for number in range(12):

@@ -42,6 +42,7 @@ def answering(request: Request) -> scripted.Step:
 
 
 async def work(memory: Memory) -> int:
+    await memory.settle()
     return await Worker(memory.store, memory.acts, holder="w", limits=Limits()).drain()
 
 

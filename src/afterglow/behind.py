@@ -1,0 +1,115 @@
+"""What a program that holds a Memory does behind its replies: it looks after the contexts of its own sessions.
+
+Each session has at most one task that folds, and one that waits until nobody has written for a while. What is not done when
+the program ends stays due, and is done by whoever claims it next.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from datetime import timedelta
+
+from afterglow.compaction import Quiet
+from afterglow.errors import AfterglowError
+from afterglow.store.contract import Store
+from afterglow.turns import Turn
+from afterglow.work import Kind
+from afterglow.worker import Worker
+
+Wait = Callable[[Turn, Quiet], Awaitable[None]]
+
+_log = logging.getLogger(__name__)
+
+
+class Behind:
+    """The tasks that fold a program's own sessions."""
+
+    def __init__(self, store: Store, worker: Worker) -> None:
+        self._store = store
+        self._worker = worker
+        self._folding: dict[str, asyncio.Task[None]] = {}
+        self._again: set[str] = set()
+        self._watching: dict[tuple[Kind, str], asyncio.Task[None]] = {}
+
+    def fold(self, turn: Turn) -> None:
+        """Do what is due for the context of this turn's session, behind whatever comes next, one thing at a time."""
+        self._again.add(turn.session)
+        if not _runs(self._folding.get(turn.session)):
+            self._folding[turn.session] = asyncio.create_task(self._fold(turn.owner, turn.session))
+
+    def watch(self, turn: Turn, quiet: Quiet) -> None:
+        """Fold this turn's session when it goes quiet, and clear it after that, as long as this program runs."""
+        self._start("context", turn, quiet, self._watch)
+
+    async def settle(self, seconds: float | None = None) -> None:
+        """Wait until what is folded now is done, at most so long; what is not is given up."""
+        folding = list(self._folding.values())
+        if not folding:
+            return
+        _, late = await asyncio.wait(folding, timeout=seconds)
+        await _cancel(late)
+
+    async def close(self, seconds: float) -> None:
+        """Settle, and wait for no timer any more."""
+        await self.settle(seconds)
+        await _cancel(self._watching.values())
+
+    async def _fold(self, owner: str, session: str) -> None:
+        try:
+            while session in self._again:
+                self._again.discard(session)
+                await self._worker.attend(owner, "context", session)
+        except AfterglowError as error:
+            _log.warning("the context of session %s was not folded: %s", session, error)
+        finally:
+            del self._folding[session]
+
+    async def _watch(self, turn: Turn, quiet: Quiet) -> None:
+        if await self._wait_for_quiet(turn, quiet):
+            await self._worker.attend(turn.owner, "context", turn.session)
+            self._start("clear", turn, quiet, self._clear)
+
+    async def _clear(self, turn: Turn, quiet: Quiet) -> None:
+        await asyncio.sleep(quiet.timeout_clear_seconds)
+        await self._worker.attend(turn.owner, "clear", turn.session)  # which is not due if anybody wrote meanwhile
+
+    def _start(self, kind: Kind, turn: Turn, quiet: Quiet, waits: Wait) -> None:
+        """One task for each kind of timer of each session."""
+        key = kind, turn.session
+
+        async def wait() -> None:
+            try:
+                await waits(turn, quiet)
+            except AfterglowError as error:
+                _log.warning("session %s is not watched here any more: %s", turn.session, error)
+            finally:
+                del self._watching[key]
+
+        if not _runs(self._watching.get(key)):
+            self._watching[key] = asyncio.create_task(wait())
+
+    async def _wait_for_quiet(self, turn: Turn, quiet: Quiet) -> bool:
+        """Whether the session went quiet; it did not, if it ended otherwise."""
+        timeout = timedelta(seconds=quiet.timeout_summarize_seconds)
+        while True:
+            session = await self._store.session(turn.owner, turn.session)
+            if session.state != "open" or session.real_at is None or not timeout:
+                return False
+            left = session.real_at + timeout - self._store.clock.now()
+            if left <= timedelta():
+                return True
+            await asyncio.sleep(left.total_seconds())
+
+
+def _runs(task: asyncio.Task[None] | None) -> bool:
+    """Whether a task is there and goes on; one that was cancelled before it began is there still."""
+    return task is not None and not task.done()
+
+
+async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
+    found = list(tasks)
+    for task in found:
+        task.cancel()
+    await asyncio.gather(*found, return_exceptions=True)
