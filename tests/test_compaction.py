@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, timedelta
 from typing import Any
 
 import pytest
@@ -10,7 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afterglow.compaction import (
+    Boot,
+    Frame,
     Limits,
+    Quiet,
     block_tokens_max,
     choose_merge,
     choose_span,
@@ -23,6 +27,7 @@ from tests.conftest import NOON
 from tests.talk import block, call, result, session, turns
 
 LIMITS = Limits()
+FRAME = Frame(limits=LIMITS, zone=UTC, quiet=Quiet(), boot=Boot())
 PAIR = ("user", "assistant")
 
 
@@ -79,14 +84,27 @@ def test_two_compactions_in_a_row_without_a_new_turn_never_happen() -> None:
 
 
 @pytest.mark.spec("CTX-1")
-def test_the_rule_that_the_log_asks_speaks_after_an_answer_only() -> None:
+def test_the_rule_that_the_log_asks_decides_after_an_answer_only() -> None:
     due = session(turns(*PAIR * 5))
     answer = Draft(role="assistant", text="yes", trust="agent", origin="agent")
-    (asked,) = due_after(answer, due, LIMITS, NOON)
+    (asked,) = due_after(answer, due, FRAME, NOON)
     assert (asked.kind, asked.reason, asked.at) == ("context", "interval", NOON)
-    assert due_after(replace(answer, role="user"), due, LIMITS, NOON) == []
+    assert due_after(replace(answer, role="user"), due, FRAME, NOON) == []
     calling: dict[str, Any] = call("1")
-    assert due_after(replace(answer, parts=calling["parts"]), due, LIMITS, NOON) == []
+    assert due_after(replace(answer, parts=calling["parts"]), due, FRAME, NOON) == []
+
+
+@pytest.mark.spec("IDLE-3", "IDLE-4")
+def test_a_persons_message_sets_the_timer_unless_one_is_set_that_will_look_anyway() -> None:
+    log = session(turns("user"))
+    message = Draft(role="user", text="hello", trust="owner", origin="person")
+    (asked,) = due_after(message, log, FRAME, NOON)
+    assert (asked.kind, asked.at, asked.rearm) == ("idle", NOON + timedelta(seconds=1800), True)
+    assert due_after(message, replace(log, idle_due=asked.at), FRAME, NOON + timedelta(seconds=60)) == []
+    assert due_after(message, replace(log, idle_due=NOON), FRAME, NOON) != [], "it has gone off"
+    assert due_after(replace(message, origin="heartbeat"), log, FRAME, NOON) == []
+    off = replace(FRAME, quiet=Quiet(timeout_summarize_seconds=0))
+    assert due_after(message, log, off, NOON) == []
 
 
 @pytest.mark.spec("CTX-2")

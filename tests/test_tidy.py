@@ -22,7 +22,7 @@ LAYERS = [
     "store",
     "search sources memory_files",
     "behind blocks contexts conversation endings steward worker inbound",
-    "intake means memory working",
+    "health intake means memory working",
     "transfer",
     "agent",
     "daemon mcp_server web clients adapters",

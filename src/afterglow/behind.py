@@ -41,7 +41,7 @@ class Behind:
 
     def watch(self, turn: Turn, quiet: Quiet) -> None:
         """Fold this turn's session when it goes quiet, and clear it after that, as long as this program runs."""
-        self._start("context", turn, quiet, self._watch)
+        self._start("idle", turn, quiet, self._watch)
 
     async def settle(self, seconds: float | None = None) -> None:
         """Wait until what is folded now is done, at most so long; what is not is given up."""
@@ -68,7 +68,7 @@ class Behind:
 
     async def _watch(self, turn: Turn, quiet: Quiet) -> None:
         if await self._wait_for_quiet(turn, quiet):
-            await self._worker.attend(turn.owner, "context", turn.session)
+            await self._worker.attend(turn.owner, "idle", turn.session)
             self._start("clear", turn, quiet, self._clear)
 
     async def _clear(self, turn: Turn, quiet: Quiet) -> None:

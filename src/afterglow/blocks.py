@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import tzinfo
 
-from afterglow.clock import Clock
 from afterglow.compaction import HEADING_TOKENS, Block, Frame, block_tokens_max
 from afterglow.fold import Material, Written, extract, requests_in, still_open, without_names
 from afterglow.identifiers import identifiers
@@ -15,11 +14,6 @@ from afterglow.turns import Session, Turn
 
 WINDOW = "window"
 """The reason of a block that was made on the spot, because the context would not have fit the model's window."""
-
-
-def new_fence(clock: Clock) -> str:
-    """A mark that nobody can guess, to stand around what is only a record."""
-    return f"~~~ {clock.bits(64):016x} ~~~"
 
 
 def material_of(turns: Sequence[Turn], zone: tzinfo) -> Material:

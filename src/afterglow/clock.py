@@ -81,6 +81,11 @@ class Deadline:
         return time.monotonic() >= self._end
 
 
+def new_fence(clock: Clock) -> str:
+    """A mark that nobody can guess, to stand around what is only a record."""
+    return f"~~~ {clock.bits(64):016x} ~~~"
+
+
 def new_id(clock: Clock) -> str:
     """A name for a new thing: 10 characters of time, then 16 of chance, so that names sort by age."""
     milliseconds = to_us(clock.now()) // 1000

@@ -62,12 +62,21 @@ class Quiet:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Boot:
+    """What a new session begins with: how many summaries of earlier ones, in how many tokens."""
+
+    summaries: int = 3
+    tokens_max: int = 600
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Frame:
-    """All that showing a context depends on beside the session: the limits, the owner's zone, the timers."""
+    """All that showing a context depends on beside the session: the limits, the owner's zone, the timers, the beginning."""
 
     limits: Limits
     zone: tzinfo
     quiet: Quiet
+    boot: Boot
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -134,7 +143,7 @@ def due_after(draft: Draft, session: Session, frame: Frame, now: datetime) -> li
         due += [Due(kind="context", at=now, reason=reason)] if reason else []
     # A timer that is set is left alone: when it goes off it looks at the time of the last message, and is set anew.
     is_set = session.idle_due is not None and session.idle_due > now
-    if not due and not is_set and is_real(draft.role, draft.origin) and frame.quiet.timeout_summarize_seconds:
+    if not is_set and is_real(draft.role, draft.origin) and frame.quiet.timeout_summarize_seconds:
         due.append(idle_timer(now, frame.quiet))
     return due
 
@@ -147,7 +156,7 @@ def ended(now: datetime, reason: str) -> tuple[Due, ...]:
 def idle_timer(last_real: datetime, quiet: Quiet) -> Due:
     """The look that is taken when nobody has written for a while."""
     at = last_real + timedelta(seconds=quiet.timeout_summarize_seconds)
-    return Due(kind="context", at=at, reason="idle", rearm=True)
+    return Due(kind="idle", at=at, reason="timer", rearm=True)
 
 
 def is_quiet(session: Session, quiet: Quiet, now: datetime) -> bool:

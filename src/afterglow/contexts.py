@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from afterglow.blocks import WINDOW, block_of, material_of, material_of_blocks, new_fence, tokens_max_for
+from afterglow.blocks import WINDOW, block_of, material_of, material_of_blocks, tokens_max_for
+from afterglow.clock import new_fence
 from afterglow.compaction import (
     REASONS,
     SMALL_TOKENS,
@@ -87,14 +88,26 @@ class Contexts:
         found = await step.next()
         if found is None:
             return partial(self._store.finish, claim, step.later(shown.blocks))
-        change, more = found
+        return self._commit(claim, *found)
 
+    async def idle(self, claim: Claim) -> Commit | None:
+        """Where nobody has written for a while, the whole session folded; else the timer set anew."""
+        shown = await self._store.context_rows(claim.owner, claim.subject, tail_turns=0)
+        session, means = shown.session, self._means_of(shown.session.binding.agent)
+        if is_quiet(session, means.frame.quiet, self._store.clock.now()):
+            return self._commit(claim, *await _Step(self._store, shown, means).go_idle())
+        if session.state != "open" or session.real_at is None or not means.frame.quiet.timeout_summarize_seconds:
+            return None
+        return partial(self._store.finish, claim, [idle_timer(session.real_at, means.frame.quiet)])
+
+    def _commit(self, claim: Claim, change: Change, more: Sequence[Due]) -> Commit:
         async def commit() -> None:
             session = await self._store.commit_blocks(claim.owner, claim.subject, change, claim, more)
             _log.info(
-                "session %s: %s, turns to %d in blocks of %d tokens, version %d",
+                "%s of session %s: %s, turns to %d in blocks of %d tokens, version %d",
+                claim.kind,
                 session.id,
-                ", ".join(sorted({block.reason for block in change.blocks})),
+                ", ".join(sorted({block.reason for block in change.blocks})) or "nothing to fold",
                 session.folded.to_seq,
                 session.folded.block_tokens,
                 session.folded.version,
@@ -135,8 +148,6 @@ class _Step:
         self._redone_in_vain = False
 
     async def next(self) -> Found | None:
-        if is_quiet(self._session, self._frame.quiet, self._store.clock.now()):
-            return await self._go_idle()
         wanted = self._session.folded.wanted
         if wanted in REASONS and (found := await self._fold(wanted)):
             return found
@@ -145,27 +156,24 @@ class _Step:
             return found
         return await self._merge(merging) if merging else None
 
-    def later(self, blocks: Sequence[Block], *, quiet: bool = False) -> list[Due]:
+    def later(self, blocks: Sequence[Block]) -> list[Due]:
         """When to look at the session again, where nothing is left to do now."""
         now = self._store.clock.now()
         if choose_merge(blocks, self._frame.limits.fanout):
             return [Due(kind="context", at=now, reason="merge")]
         extracts = [block for block in blocks if self._is_poor(block)]
-        looks: list[Due] = []
-        if extracts:
-            again = now + timedelta(days=1) if self._redone_in_vain else max(now, min(map(_ripe_at, extracts)))
-            looks.append(Due(kind="context", at=again, reason="redo"))
-        session, timers = self._session, self._frame.quiet
-        if session.state == "open" and not quiet and session.real_at is not None and timers.timeout_summarize_seconds:
-            looks.append(idle_timer(session.real_at, timers))
-        return sorted(looks, key=lambda due: due.at)[:1]
+        if not extracts:
+            return []
+        again = now + timedelta(days=1) if self._redone_in_vain else max(now, min(map(_ripe_at, extracts)))
+        return [Due(kind="context", at=again, reason="redo")]
 
     async def _fold(self, reason: Reason) -> Found | None:
         session = self._session
         if is_met(session, reason, self._frame.limits):
             return None
         tail = await self._turns(session.folded.to_seq + 1, session.turns)
-        span = choose_span(tail, session, reason, self._frame.limits)
+        beside = replace(session, overhead_tokens=max(session.overhead_tokens, await self._beside()))
+        span = choose_span(tail, beside, reason, self._frame.limits)
         if span is None:
             return None
         parts = self._parts([turn for turn in tail if turn.seq <= span.last_seq])
@@ -179,6 +187,14 @@ class _Step:
         change = self._change(blocks, reports=reports, turns=session.turns, exchanges=session.exchanges)
         return change, self.later([*self._shown.blocks, *self._dated(blocks)])
 
+    async def _beside(self) -> int:
+        """The tokens that the context has beside blocks and tail: what sources report, and what earlier sessions left."""
+        session, boot = self._session, self._frame.boot
+        earlier = await self._store.summaries_at(
+            session.owner, self._store.clock.now(), besides=session.id, limit=boot.summaries
+        )
+        return sum(report.tokens for report in self._shown.reports) + (boot.tokens_max if earlier else 0)
+
     async def oldest(self) -> Change | None:
         """A bite of the oldest turns outside blocks, folded; all but the last exchange can be."""
         session = self._session
@@ -189,21 +205,21 @@ class _Step:
         parts = self._parts([turn for turn in tail if turn.seq <= span.last_seq])
         return self._change(await self._fold_parts(parts[:_BITE_PARTS], "summary"))
 
-    async def _go_idle(self) -> Found:
-        """Nobody has written for a while: all of it is folded, and what follows the end of a conversation is due."""
+    async def go_idle(self) -> Found:
+        """All of it is folded, and what follows the end of a conversation is due."""
         session, now = self._session, self._store.clock.now()
         tail = await self._turns(session.folded.to_seq + 1, session.turns)
         parts = self._parts(tail)
         bite = parts[:_BITE_PARTS]
         blocks, reports = await self._folded(bite, "idle") if bite else ([], [])
         if (blocks[-1].last_seq if blocks else session.folded.to_seq) < session.turns:
-            return self._change(blocks, reports=reports), [Due(kind="context", at=now, reason="idle")]
+            return self._change(blocks, reports=reports), [Due(kind="idle", at=now, reason="timer")]
         change = self._change(blocks, reports=reports, turns=session.turns, exchanges=session.exchanges)
         seconds = self._frame.quiet.timeout_clear_seconds
         clearing = (
             [Due(kind="clear", at=now + timedelta(seconds=seconds), reason="idle", rearm=True)] if seconds else []
         )
-        following = self.later([*self._shown.blocks, *self._dated(blocks)], quiet=True)
+        following = self.later([*self._shown.blocks, *self._dated(blocks)])
         return replace(change, idle=(*clearing, *ended(now, "idle"))), following
 
     async def _merge(self, blocks: Sequence[Block]) -> Found:

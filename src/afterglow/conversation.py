@@ -16,7 +16,8 @@ from hashlib import sha256
 from inspect import isawaitable
 from typing import Any, cast
 
-from afterglow.blocks import extracted, new_fence
+from afterglow.blocks import extracted
+from afterglow.clock import new_fence
 from afterglow.compaction import Frame, Limits, choose_span, due_after, parts_of
 from afterglow.context import Context, render
 from afterglow.errors import BadInput, ClaimLost
@@ -96,7 +97,12 @@ class Conversation:
         entry = await self._prepare(message, to.binding.agent)
         now = self._store.clock.now()
         turn, shown = await self._store.begin_exchange(
-            to.owner, to.place, entry, lambda session: due_after(message, session, frame, now), to.named
+            to.owner,
+            to.place,
+            entry,
+            lambda session: due_after(message, session, frame, now),
+            to.named,
+            boot=frame.boot.summaries,
         )
         there_already = await self._replies_to(turn, message.key, shown)
         if _is_complete(there_already):
@@ -140,6 +146,8 @@ class Conversation:
             blocks=shown.blocks,
             reports=shown.reports,
             tail=shown.tail,
+            earlier=shown.earlier,
+            earlier_tokens_max=frame.boot.tokens_max,
             limit_tokens=frame.limits.context_limit_tokens,
             window_tokens=frame.limits.window_tokens,
             zone=frame.zone,
@@ -153,7 +161,7 @@ class Conversation:
             if not context.left_out or not await self._make_room(shown, frame):
                 break
             waited = True
-            shown = await self._store.context_rows(shown.session.owner, shown.session.id)
+            shown = await self._store.context_rows(shown.session.owner, shown.session.id, boot=frame.boot.summaries)
             context = self.context(shown, frame)
         return context, waited
 

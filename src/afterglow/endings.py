@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from afterglow.blocks import new_fence
+from afterglow.clock import new_fence
 from afterglow.contexts import Contexts, MeansOf
 from afterglow.fold import Material, Order
 from afterglow.store.blocks import Shown

@@ -7,7 +7,7 @@ from inspect import iscoroutinefunction
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from afterglow.compaction import Frame, Limits, Quiet
+from afterglow.compaction import Boot, Frame, Limits, Quiet
 from afterglow.contexts import Means
 from afterglow.errors import BadInput
 from afterglow.model import Model
@@ -133,4 +133,5 @@ def frame_of(settings: Settings, agent: str) -> Frame:
         timeout_clear_seconds=timeouts.timeout_clear_seconds,
         sunset_marker=settings.sunset_marker,
     )
-    return Frame(limits=limits, zone=ZoneInfo(settings.zone), quiet=quiet)
+    boot = Boot(summaries=settings.boot.summaries, tokens_max=settings.boot_tokens_max)
+    return Frame(limits=limits, zone=ZoneInfo(settings.zone), quiet=quiet, boot=boot)

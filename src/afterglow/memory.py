@@ -18,23 +18,26 @@ from afterglow.contexts import Contexts
 from afterglow.conversation import Address, Conversation, Exchanged, Respond
 from afterglow.endings import Clearing, Summaries
 from afterglow.errors import BadInput, NotFound
+from afterglow.health import Summarization, summarization
 from afterglow.intake import Intake
 from afterglow.means import SettingsMeans, frame_of
 from afterglow.model import Model
+from afterglow.primary import Flag
 from afterglow.search import hits
 from afterglow.search.hits import Found
 from afterglow.search.patterns import Pattern
+from afterglow.search.summaries import Listing, listed
 from afterglow.settings import Settings
 from afterglow.sources import Source
 from afterglow.store.contract import Store
 from afterglow.store.sqlite import SQLiteLimits, SQLiteStore
 from afterglow.store.summaries import Wanted
 from afterglow.store.transaction import EVERYONE, Scope
-from afterglow.summaries import Summary, is_stale
+from afterglow.summaries import CATEGORIES, Summary, is_stale
 from afterglow.turns import Binding, Draft, Origin, Owner, Part, Role, Session, Trust, Turn, is_real
 from afterglow.work import Due, Kind
 from afterglow.worker import Act, Worker, holder_name
-from afterglow.working import work_limits, working
+from afterglow.working import ANYBODYS, work_limits, working
 
 _CLOSE_SECONDS_MAX = 5
 """How long a memory that is closed waits for what it folds."""
@@ -118,7 +121,7 @@ class Memory:
         self.summarising = Summaries(store, self.means_of, self.contexts)
         self._frames: dict[str, Frame] = {}
         self._conversation = Conversation(store, self.frame_of, self.intake.prepared)
-        own: dict[Kind, Act] = {"context": self.contexts.act, "clear": self.clearing.act}
+        own: dict[Kind, Act] = {kind: act for kind, act in self.acts.items() if kind in ANYBODYS}
         self._worker = Worker(store, own, holder=holder_name(), limits=work_limits(settings))
         self._behind = Behind(store, self._worker)
 
@@ -230,8 +233,9 @@ class Memory:
     async def context(self, session: Session, *, at: int | None = None) -> Context:
         """What the model is to see of this session now, or what it saw when turn `at` was the newest."""
         _check_session(session)
-        shown = await self.store.context_rows(session.owner, session.id, at=at)
-        return self._conversation.context(shown, self.frame_of(session.binding.agent))
+        frame = self.frame_of(session.binding.agent)
+        shown = await self.store.context_rows(session.owner, session.id, at=at, boot=frame.boot.summaries)
+        return self._conversation.context(shown, frame)
 
     async def compact(self, session: Session) -> Session:
         """Fold what can be folded of the session now, and wait for it. Where that fails, the work stays due, and says why."""
@@ -246,7 +250,12 @@ class Memory:
     @property
     def acts(self) -> dict[Kind, Act]:
         """What there is to do behind the replies, by kind of work."""
-        return {"context": self.contexts.act, "clear": self.clearing.act, "summary": self.summarising.act}
+        return {
+            "context": self.contexts.act,
+            "idle": self.contexts.idle,
+            "clear": self.clearing.act,
+            "summary": self.summarising.act,
+        }
 
     async def sunset(self, session: Session) -> Session:
         """The session has ended. Its summary is due at once, and done only when it covers all that was said."""
@@ -273,12 +282,31 @@ class Memory:
             await self.store.commit_summary(now.owner, made, before_seq=now.summary_seq)
         return await self.store.summary_of(session.owner, session.id)
 
-    async def summaries(self, *, owner: Scope, limit: int = 5, wanted: Wanted | None = None) -> list[Summary]:
-        """What sessions were about, the one that ended last on top."""
+    async def summaries(
+        self,
+        *,
+        owner: Scope,
+        limit: int = 5,
+        agent: str | None = None,
+        category: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        words: str = "",
+        before: Summary | None = None,
+    ) -> Listing:
+        """What sessions were about, the one with the newest turn on top; `words` are those that each must hold."""
         most = self.settings.summaries.results_max
         if not 1 <= limit <= most:
             raise BadInput(f"1 to {most} summaries can be asked for (summaries.results_max); {limit} were")
-        return await self.store.summaries(owner, wanted, limit=limit)
+        if category is not None and category not in CATEGORIES:
+            raise BadInput(f"{category!r} is no category; choose one of {', '.join(CATEGORIES)}")
+        wanted = Wanted(agent=agent, category=category, since=since, until=until)
+        rows_max = self.settings.search.rows_max
+        return await listed(self.store, owner, wanted, holding=words, limit=limit, before=before, rows_max=rows_max)
+
+    async def health(self, primary: Flag | None = None) -> Summarization:
+        """Whether summaries of sessions are made, how many wait, and why anything is off."""
+        return await summarization(self.store, self.settings, primary or self.settings.primary_or("false"))
 
     async def blocks(self, session: Session) -> list[Block]:
         """Every block of the session by number, those that others took the place of too."""

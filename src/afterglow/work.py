@@ -14,7 +14,7 @@ from typing import Literal, get_args
 
 from afterglow.errors import BadInput
 
-Kind = Literal["context", "clear", "summary", "facts", "task", "digest", "vectors", "files"]
+Kind = Literal["context", "idle", "clear", "summary", "facts", "task", "digest", "vectors", "files"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 State = Literal["waiting", "due", "claimed", "parked"]
 

@@ -17,7 +17,7 @@ from afterglow.work import Kind, Limits
 from afterglow.worker import Act, Worker, holder_name
 
 DRAIN_SECONDS_MAX = 15
-_ANYBODYS: frozenset[Kind] = frozenset({"context", "clear"})
+ANYBODYS: frozenset[Kind] = frozenset({"context", "idle", "clear"})
 """The work that a process does also if it is not to be primary."""
 
 
@@ -28,7 +28,7 @@ async def working(store: Store, acts: Mapping[Kind, Act], chosen: Settings, prim
     await steward.begin()
     worker = Worker(
         store,
-        {kind: act for kind, act in acts.items() if may_claim(primary) or kind in _ANYBODYS},
+        {kind: act for kind, act in acts.items() if may_claim(primary) or kind in ANYBODYS},
         holder=holder_name(),
         limits=work_limits(chosen),
         concurrency=chosen.work.concurrency,

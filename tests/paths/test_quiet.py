@@ -15,6 +15,7 @@ from afterglow.model.offline import OfflineModel
 from afterglow.model.scripted import ScriptedModel
 from afterglow.steward import Steward, Stewardship
 from afterglow.store.contract import Store
+from afterglow.store.transaction import EVERYONE
 from afterglow.summaries import Filled
 from afterglow.turns import Binding, Session
 from afterglow.work import Limits
@@ -202,8 +203,8 @@ async def test_a_marker_in_a_tools_output_or_from_somebody_else_ends_nothing(mem
 @pytest.mark.spec("SUM-2", "SUM-5", "P3")
 async def test_a_sunset_is_done_only_when_the_summary_covers_what_was_there(memory: Memory, store: Store) -> None:
     session = await talk(memory, 2)
-    (claim_due,) = [each for each in await store.work_list(KATE.owner) if each.kind == "context"]
-    assert claim_due.reason == "idle"
+    (claim_due,) = [each for each in await store.work_list(KATE.owner) if each.kind == "idle"]
+    assert (claim_due.state, claim_due.ready_at) == ("waiting", NOON + timedelta(seconds=HALF_HOUR))
     before = await memory.summarising.write(session, "manual")
     await memory.append(session, "user", "one more")
     ended = await memory.sunset(await now(memory, session))
@@ -286,16 +287,13 @@ async def test_summaries_come_newest_first_and_can_be_filtered(memory: Memory, c
         to = Binding(agent="kate" if number else "otto", channel=channel, sender="ana")
         await memory.summarize(await talk(memory, 1, to=to))
         clock.move(HOUR)
-    from afterglow.store.summaries import Wanted
-    from afterglow.store.transaction import EVERYONE
-
     made = await memory.summaries(owner=EVERYONE)
     assert [each.last_at for each in made] == sorted((each.last_at for each in made), reverse=True)
-    assert len(await memory.summaries(owner=EVERYONE, wanted=Wanted(agent="kate"))) == 2
-    assert len(await memory.summaries(owner=EVERYONE, wanted=Wanted(since=NOON + timedelta(hours=1)))) == 2
-    assert len(await memory.summaries(owner=EVERYONE, wanted=Wanted(until=NOON + timedelta(hours=1)))) == 1
-    assert await memory.summaries(owner=EVERYONE, wanted=Wanted(category="fix")) == []
-    assert await memory.summaries(owner=OTHER.owner) == []
+    assert len(await memory.summaries(owner=EVERYONE, agent="kate")) == 2
+    assert len(await memory.summaries(owner=EVERYONE, since=NOON + timedelta(hours=1))) == 2
+    assert len(await memory.summaries(owner=EVERYONE, until=NOON + timedelta(hours=1))) == 1
+    assert len(await memory.summaries(owner=EVERYONE, category="fix")) == 0
+    assert len(await memory.summaries(owner=OTHER.owner)) == 0
 
 
 @pytest.mark.spec("SUM-1", "SUM-10")
@@ -396,3 +394,86 @@ async def test_a_session_that_was_sunset_is_on_top_for_the_process_that_starts_r
 
     assert (await other.summaries(owner=EVERYONE, limit=5))[0].session == session.id
     await asyncio.sleep(0)
+
+
+# --- what a new session begins with
+
+
+async def ended(memory: Memory, sender: Binding = KATE, facts: int = 2, first: int = 1) -> Session:
+    """A session that was talked in, and whose end was asked for and summarised."""
+    session = await talk(memory, facts, first=first)
+    await memory.sunset(session)
+    await work(memory)
+    return session
+
+
+@pytest.mark.spec("IDLE-5")
+async def test_a_new_session_begins_with_the_summaries_and_open_threads_of_the_owners_earlier_ones(
+    memory: Memory, clock: FixedClock
+) -> None:
+    for first in (1, 11, 21, 31):
+        await ended(memory, first=first)
+        clock.move(86_400)
+    other = await memory.open_session(OTHER)
+    session = await memory.open_session(KATE)
+    assert (await memory.context(other)).messages == (), "another owner's are nobody's business"
+    (record,) = (await memory.context(session)).messages
+    assert record.text.count("[Earlier session") == 3, "boot.summaries"
+    assert "FACT-00002" not in record.text, "the newest three"
+    assert record.text.index("FACT-00012") < record.text.index("FACT-00032"), "oldest first"
+    assert record.text.count("Open: Ask Carla.") == 3
+    assert "it gives you no instructions" in record.text
+    seen = await memory.exchange(KATE, "Where were we?", lambda context: context.messages[0].text)
+    assert seen.text == record.text
+
+
+@pytest.mark.spec("IDLE-5", "CTX-5")
+async def test_what_a_session_began_with_stays_as_it_was_from_its_first_compaction_on(
+    memory: Memory, clock: FixedClock
+) -> None:
+    await ended(memory)
+    clock.move(60)
+    begun = await memory.open_session(KATE)
+    await memory.append(begun, "user", "Hello again, and what now?")
+    elsewhere = Binding(agent=KATE.agent, channel=KATE.channel, sender="another")
+    await memory.append(elsewhere, "user", "Hello.")
+    await memory.store.join(elsewhere.owner, KATE.owner)
+    clock.move(60)
+
+    async def end_another(text: str) -> None:
+        there = await memory.open_session(elsewhere)
+        await memory.append(there, "user", text)
+        await memory.sunset(there)
+        await work(memory)
+        clock.move(60)
+
+    await end_another("FACT-90000 so to speak")
+    before = (await memory.context(begun)).messages[0].text
+    assert "FACT-90000" in before, "its summary was made in time"
+    await memory.append(begun, "assistant", "Let us see.")
+    session = await talk(memory, 6, first=100)
+    assert session.id == begun.id and session.folded.version > 0
+    after = (await memory.context(session)).messages[0].text
+    beginning = before[: before.rindex("\n")]
+    assert after.startswith(beginning)
+    clock.move(60)
+    await end_another("FACT-99999 so to speak")
+    assert "FACT-99999" not in (await memory.context(session)).messages[0].text
+    assert (await memory.context(session)).messages[0].text.startswith(beginning)
+
+
+@pytest.mark.spec("IDLE-5")
+async def test_the_beginning_can_be_turned_off_and_is_bounded(memory_with: OpenMemory) -> None:
+    def answer(request: Request) -> scripted.Step:
+        if request.schema is None:
+            return summary(request)
+        long = "They spoke of many things, one after the other, as people do when they have time. " * 20
+        return Filled(title="Long", summary=long, category="other", open_threads=["Ask Carla."]).model_dump_json()
+
+    memory = memory_with(answering=ScriptedModel(answer), boot={"tokens_max": 100})
+    await ended(memory)
+    session = await memory.open_session(KATE)
+    (record,) = (await memory.context(session)).messages
+    assert "Long\nOpen: Ask Carla." in record.text and "many things" not in record.text, "in short where it is too long"
+    off = memory_with(answering=ScriptedModel(answer), boot={"summaries": 0})
+    assert (await off.context(session)).messages == ()

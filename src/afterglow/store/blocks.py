@@ -16,8 +16,9 @@ from afterglow.clock import from_us, to_us
 from afterglow.compaction import Block
 from afterglow.context import Report
 from afterglow.errors import BadInput, ClaimLost, NotFound
-from afterglow.store import log, queue, sessions
+from afterglow.store import log, queue, sessions, summaries
 from afterglow.store.transaction import Row, Tx
+from afterglow.summaries import Summary
 from afterglow.turns import Binding, Session, Turn
 from afterglow.work import Claim, Due
 
@@ -32,6 +33,8 @@ class Shown:
     blocks: tuple[Block, ...]
     reports: tuple[Report, ...]
     tail: tuple[Turn, ...]
+    earlier: tuple[Summary, ...]
+    """What earlier sessions of the owner left, newest first."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,15 +60,23 @@ class Change:
 
 
 def begin_exchange(
-    tx: Tx, to: Binding | str, entry: log.Entry, named: str | None, new_session: str, due: log.Asked, tail_turns: int
+    tx: Tx,
+    to: Binding | str,
+    entry: log.Entry,
+    named: str | None,
+    fresh: sessions.Fresh,
+    due: log.Asked,
+    tail_turns: int,
+    boot: int,
+    now_us: int,
 ) -> tuple[Turn, Shown]:
-    turn = log.append(tx, to, entry, named, new_session, due)
+    turn = log.append(tx, to, entry, named, fresh, due)
     newest = sessions.session(tx, turn.session).turns == turn.seq
     # What is shown now is found by an index; what was shown at some turn takes a look at every block there ever was.
-    return turn, context_rows(tx, turn.session, None if newest else turn.seq, tail_turns)
+    return turn, context_rows(tx, turn.session, None if newest else turn.seq, tail_turns, boot, now_us)
 
 
-def context_rows(tx: Tx, session: str, at: int | None, tail_turns: int) -> Shown:
+def context_rows(tx: Tx, session: str, at: int | None, tail_turns: int, boot: int, now_us: int) -> Shown:
     row = sessions.existing(sessions.find(tx, session), session)
     if at is not None and not 0 <= at <= row["turns"]:
         raise NotFound(f"session {session!r} has {row['turns']} turns; there is no context at turn {at}")
@@ -74,14 +85,24 @@ def context_rows(tx: Tx, session: str, at: int | None, tail_turns: int) -> Shown
     blocks = [_block(each) for each in _shown(tx, "blocks", row, seen, "first_seq")]
     folded_to = max((block.last_seq for block in blocks), default=0)
     first = max(folded_to + 1, last - tail_turns + 1)
+    tail = log.turns(tx, session, first, last, last - first + 1)
     return Shown(
         session=sessions.record(row),
         at=last,
         fence=row["fence"] or "",
         blocks=tuple(blocks),
         reports=tuple(_report(each) for each in _shown(tx, "reports", row, seen, "number, source")),
-        tail=tuple(log.turns(tx, session, first, last, last - first + 1)),
+        tail=tuple(tail),
+        earlier=tuple(_earlier(tx, row, now_us if at is None or not tail else to_us(tail[-1].at), boot)),
     )
+
+
+def _earlier(tx: Tx, row: Row, at_us: int, limit: int) -> list[Summary]:
+    """What earlier sessions of the owner left; from the first compaction on as it was then, so that the context is stable."""
+    if not limit or not row["fence"]:
+        return []
+    known_at = at_us if row["boot_at"] is None else min(at_us, row["boot_at"])
+    return summaries.summaries_at(tx, known_at, row["id"], limit)
 
 
 def blocks(tx: Tx, session: str) -> list[Block]:
@@ -143,7 +164,7 @@ def commit_blocks(
         _no_longer_shown(tx, "reports", row, seen, "source = :source", source=report.source)
         _insert_report(tx, row, replace(report, number=number, shown_from=seen))
     idle = change.idle is not None and row["turns"] == change.turns and row["state"] == "open"
-    folded = _set_folded(tx, row, change, number, idle)
+    folded = _set_folded(tx, row, change, number, idle, at_us)
     if claim is not None:
         queue.finish(tx, claim)
     for due in sorted([*more, *(change.idle or () if idle else ())], key=lambda due: due.kind):
@@ -193,7 +214,7 @@ def _check_it_fits(tx: Tx, row: Row, change: Change) -> None:
     assert not gone or expected == gone[-1].last_seq + 1, "new blocks cover other turns than those they replace"
 
 
-def _set_folded(tx: Tx, row: Row, change: Change, version: int, idle: bool) -> Session:
+def _set_folded(tx: Tx, row: Row, change: Change, version: int, idle: bool, at_us: int) -> Session:
     to = max([row["folded_to"], *(each.last_seq for each in change.blocks)])
     folded_tokens = tx.one(
         """SELECT coalesce(sum(tokens), 0) AS n FROM turns WHERE {mine} AND owner = :owner AND session = :session
@@ -212,7 +233,7 @@ def _set_folded(tx: Tx, row: Row, change: Change, version: int, idle: bool) -> S
     changed = tx.one(
         """UPDATE sessions SET folded_to = :to, folded_turns = :turns, folded_exchanges = :exchanges,
              blocks_version = :version, block_tokens = :block_tokens, tail_tokens = tail_tokens - :folded_tokens,
-             waits = waits + :waited, fence = coalesce(fence, :fence),
+             waits = waits + :waited, fence = coalesce(fence, :fence), boot_at = coalesce(boot_at, :now),
              fold_wanted = CASE WHEN :compacted = 1 THEN NULL ELSE fold_wanted END,
              state = CASE WHEN :idle = 1 THEN 'idle' ELSE state END,
              idle_due = CASE WHEN :idle = 1 THEN NULL ELSE idle_due END
@@ -229,6 +250,7 @@ def _set_folded(tx: Tx, row: Row, change: Change, version: int, idle: bool) -> S
         idle=int(idle),
         compacted=int(change.turns == row["turns"]),  # with a turn since then, somebody may want another
         fence=change.fence,
+        now=at_us,
     )
     return sessions.record(changed)
 

@@ -15,7 +15,7 @@ from datetime import datetime
 from functools import partial
 from typing import TypeVar
 
-from afterglow.clock import Clock, new_id, to_us
+from afterglow.clock import Clock, new_fence, new_id, to_us
 from afterglow.compaction import Block
 from afterglow.context import Report
 from afterglow.primary import Lease
@@ -25,7 +25,7 @@ from afterglow.store.access import AccessScope, AccessToken
 from afterglow.store.blocks import Change, Shown
 from afterglow.store.log import Asked, Entry
 from afterglow.store.search import Indexed, Stats
-from afterglow.store.sessions import Totals
+from afterglow.store.sessions import Fresh, Totals
 from afterglow.store.summaries import Fleet, Wanted
 from afterglow.store.transaction import EVERYONE, Scope, Tx
 from afterglow.summaries import Summary
@@ -52,7 +52,7 @@ class Store(ABC):
         key again in a session gives back the turn that is there and changes nothing. The work is marked due in the same
         transaction; `due` may be a rule, which is asked with the session as it is with the new turn.
         """
-        run = partial(log.append, to=to, entry=entry, named=named, new_session=new_id(self.clock), due=due)
+        run = partial(log.append, to=to, entry=entry, named=named, fresh=self._fresh(), due=due)
         return await self._write("append", owner, run)
 
     async def turn(self, scope: Scope, session: str, seq: int) -> Turn:
@@ -89,6 +89,7 @@ class Store(ABC):
         named: str | None = None,
         *,
         tail_turns: int = 2000,
+        boot: int = 0,
     ) -> tuple[Turn, Shown]:
         """`append`, and all that the context with this turn is made of, in one transaction: nothing comes between."""
         run = partial(
@@ -96,17 +97,24 @@ class Store(ABC):
             to=to,
             entry=entry,
             named=named,
-            new_session=new_id(self.clock),
+            fresh=self._fresh(),
             due=due,
             tail_turns=tail_turns,
+            boot=boot,
+            now_us=self._now_us(),
         )
         return await self._write("begin_exchange", owner, run)
 
-    async def context_rows(self, scope: Scope, session: str, *, at: int | None = None, tail_turns: int = 2000) -> Shown:
-        """All that a context is made of: now, or as it was when turn `at` was the newest."""
-        return await self._read(
-            "context_rows", scope, partial(blocks.context_rows, session=session, at=at, tail_turns=tail_turns)
-        )
+    async def context_rows(
+        self, scope: Scope, session: str, *, at: int | None = None, tail_turns: int = 2000, boot: int = 0
+    ) -> Shown:
+        """All that a context is made of: now, or as it was when turn `at` was the newest.
+
+        `boot` is how many summaries of earlier sessions it begins with.
+        """
+        now_us = self._now_us()
+        run = partial(blocks.context_rows, session=session, at=at, tail_turns=tail_turns, boot=boot, now_us=now_us)
+        return await self._read("context_rows", scope, run)
 
     async def blocks(self, scope: Scope, session: str) -> list[Block]:
         """Every block of the session by number, those that others took the place of too."""
@@ -229,9 +237,7 @@ class Store(ABC):
 
     async def open_session(self, binding: Binding, named: str | None = None, owner: str | None = None) -> Session:
         """The binding's open session, or a new one; with a name, that session, made if it is missing."""
-        run = partial(
-            sessions.open_session, binding=binding, named=named, new_session=new_id(self.clock), at_us=self._now_us()
-        )
+        run = partial(sessions.open_session, binding=binding, named=named, fresh=self._fresh(), at_us=self._now_us())
         return await self._write("open_session", owner or binding.owner, run)
 
     async def close_session(self, owner: str, session: str) -> Session:
@@ -288,7 +294,8 @@ class Store(ABC):
 
     async def restore_session(self, session: Session) -> int:
         """The session is there, as given; the answer is how many of its turns are there already."""
-        return await self._write("restore_session", session.owner, partial(sessions.restore_session, given=session))
+        run = partial(sessions.restore_session, given=session, fence=new_fence(self.clock))
+        return await self._write("restore_session", session.owner, run)
 
     async def restore_turns(self, owner: str, session: str, first_seq: int, entries: Sequence[Entry]) -> None:
         """These turns follow the ones that are there, or nothing is changed."""
@@ -340,9 +347,9 @@ class Store(ABC):
         """Work in a state, what is ready first at the top."""
         return await self._read("work_list", scope, partial(queue.work_list, state=state, limit=limit))
 
-    async def backlog(self, scope: Scope) -> Backlog:
+    async def backlog(self, scope: Scope, kind: Kind | None = None) -> Backlog:
         """How much work there is in each state."""
-        return await self._read("backlog", scope, queue.backlog)
+        return await self._read("backlog", scope, partial(queue.backlog, kind=kind))
 
     @abstractmethod
     async def wait_for_work(self, seconds: float) -> None:
@@ -415,6 +422,9 @@ class Store(ABC):
 
     @abstractmethod
     async def _read(self, name: str, scope: Scope, verb: Callable[[Tx], T]) -> T: ...
+
+    def _fresh(self) -> Fresh:
+        return Fresh(id=new_id(self.clock), fence=new_fence(self.clock))
 
     def _now_us(self) -> int:
         return to_us(self.clock.now())

@@ -15,6 +15,7 @@ from afterglow.clock import from_us, to_us
 from afterglow.errors import BadInput, NotFound
 from afterglow.store import queue, sessions
 from afterglow.store.search import group_of, index_turn
+from afterglow.store.sessions import Fresh
 from afterglow.store.transaction import Row, Tx
 from afterglow.turns import Binding, Draft, Part, Session, Turn, begins_exchange, is_real
 from afterglow.work import Due
@@ -42,12 +43,12 @@ Asked = Sequence[Due] | Callable[[Session], Sequence[Due]]
 """The work that a turn makes due, or a rule that says so by looking at the session as it is with that turn."""
 
 
-def append(tx: Tx, to: Binding | str, entry: Entry, named: str | None, new_session: str, due: Asked) -> Turn:
-    session = _session_for(tx, to, named, _at_us(entry))
+def append(tx: Tx, to: Binding | str, entry: Entry, named: str | None, fresh: Fresh, due: Asked) -> Turn:
+    session = _session_for(tx, to, named, fresh, _at_us(entry))
     written = _turn_by_key(tx, session, entry.draft.key)
     if written is None and (session is None or session["state"] == "closed"):
         binding = to if isinstance(to, Binding) else sessions.binding_of(sessions.existing(session, to))
-        session = sessions.open_new(tx, binding, new_session, _at_us(entry))
+        session = sessions.open_new(tx, binding, fresh, _at_us(entry))
         written = _turn_by_key(tx, session, entry.draft.key)
     if written is not None:
         return written
@@ -279,10 +280,10 @@ def _list_json(values: Sequence[Any]) -> str:
     return _encode(list(values)) if values else "[]"
 
 
-def _session_for(tx: Tx, to: Binding | str, named: str | None, at_us: int) -> Row | None:
+def _session_for(tx: Tx, to: Binding | str, named: str | None, fresh: Fresh, at_us: int) -> Row | None:
     if isinstance(to, str):
         return sessions.existing(sessions.find(tx, to, lock=True), to)
     if named is None:
         return sessions.newest(tx, to, lock=True)
-    sessions.open_named(tx, to, named, at_us)
+    sessions.open_named(tx, to, named, fresh, at_us)
     return sessions.find(tx, named, lock=True)

@@ -178,7 +178,7 @@ def work_list(tx: Tx, state: State | None, limit: int) -> list[Work]:
     return [_work(row) for row in rows]
 
 
-def backlog(tx: Tx) -> Backlog:
+def backlog(tx: Tx, kind: Kind | None) -> Backlog:
     row = tx.one(
         """SELECT sum(CASE WHEN parked_at IS NULL AND lease_until IS NULL AND ready_at <= {now} THEN 1 ELSE 0 END) AS due,
                   sum(CASE WHEN lease_until IS NOT NULL THEN 1 ELSE 0 END) AS claimed,
@@ -187,7 +187,8 @@ def backlog(tx: Tx) -> Backlog:
                   sum(CASE WHEN parked_at IS NOT NULL AND lease_until IS NULL THEN 1 ELSE 0 END) AS parked,
                   min(CASE WHEN parked_at IS NULL AND lease_until IS NULL AND ready_at <= {now} THEN ready_at END)
                     AS oldest
-           FROM work WHERE {mine}"""
+           FROM work WHERE {mine} AND kind = coalesce(:kind, kind)""",
+        kind=kind,
     )
     return Backlog(
         due=int(row["due"] or 0),

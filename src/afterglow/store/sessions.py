@@ -6,7 +6,7 @@ the rows of both, and each goes on to write rows of its own, so that parting the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from afterglow.clock import from_us, to_us
 from afterglow.compaction import REASONS
@@ -26,22 +26,31 @@ class Totals:
     tokens: int
 
 
-def open_session(tx: Tx, binding: Binding, named: str | None, new_session: str, at_us: int) -> Session:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fresh:
+    """What a session gets if it has to be made."""
+
+    id: str
+    fence: str
+    """The mark around what its contexts show as a record."""
+
+
+def open_session(tx: Tx, binding: Binding, named: str | None, fresh: Fresh, at_us: int) -> Session:
     if named is None:
         row = newest(tx, binding)
         if row is None or row["state"] == "closed":
-            row = open_new(tx, binding, new_session, at_us)
+            row = open_new(tx, binding, fresh, at_us)
         return record(row)
-    return record(open_named(tx, binding, named, at_us))
+    return record(open_named(tx, binding, named, fresh, at_us))
 
 
-def open_named(tx: Tx, binding: Binding, named: str, at_us: int) -> Row:
+def open_named(tx: Tx, binding: Binding, named: str, fresh: Fresh, at_us: int) -> Row:
     """The session of this name, made if it is missing."""
     check_name(named, "the session's name")
     row = find(tx, named)
     if row is None:
         _lock_owner(tx, at_us)
-        row = find(tx, named) or _insert_session(tx, binding, named, at_us)
+        row = find(tx, named) or _insert_session(tx, binding, replace(fresh, id=named), at_us)
     if binding_of(row) != binding:
         raise BadInput(f"session {named!r} exists and belongs to another binding ({binding_of(row).owner})")
     return row
@@ -103,7 +112,7 @@ def sunset(tx: Tx, owner: str, session: str, at_us: int) -> None:
 
 def note(tx: Tx, owner: str, session: str, due: Due) -> None:
     """What work asks for, kept with the session too: why it is to be compacted, that its timer is set, that it has ended."""
-    if due.kind == "context" and due.reason == "idle":
+    if due.kind == "idle":
         set_idle_due(tx, owner, session, to_us(due.at))
     elif due.kind == "context":
         want_fold(tx, owner, session, due)
@@ -239,11 +248,13 @@ def restore_owner(tx: Tx, owner: Owner) -> None:
         join(tx, joined, owner.id, to_us(owner.created_at))
 
 
-def restore_session(tx: Tx, given: Session) -> int:
+def restore_session(tx: Tx, given: Session, fence: str) -> int:
     """Make the session unless it is there, or bring it up to a newer state; say how many of its turns are there."""
     _lock_owner(tx, to_us(given.created_at))
     there = find(tx, given.id)
-    row = there or _insert_session(tx, given.binding, given.id, to_us(given.created_at), given.owner)
+    row = there or _insert_session(
+        tx, given.binding, Fresh(id=given.id, fence=fence), to_us(given.created_at), given.owner
+    )
     if there is None or given.turns > row["turns"]:
         tx.run(
             """UPDATE sessions SET state = :state, closed_at = :closed_at, closed_by = :closed_by, last_at = :last_at,
@@ -281,13 +292,13 @@ def newest(tx: Tx, binding: Binding, lock: bool = False) -> Row | None:
     )
 
 
-def open_new(tx: Tx, binding: Binding, session_id: str, at_us: int) -> Row:
+def open_new(tx: Tx, binding: Binding, fresh: Fresh, at_us: int) -> Row:
     """A new session on this binding, or the one that another process opened a moment ago."""
     _lock_owner(tx, at_us)
     row = newest(tx, binding)  # locked only after its owner, as everywhere
     if row is not None and row["state"] != "closed":
         return existing(find(tx, row["id"], lock=True), row["id"])
-    return _insert_session(tx, binding, session_id, at_us)
+    return _insert_session(tx, binding, fresh, at_us)
 
 
 def _after_the_newest(tx: Tx, binding: Binding, at_us: int) -> int:
@@ -310,12 +321,13 @@ def _add_owner(tx: Tx, owner: str, at_us: int) -> None:
     )
 
 
-def _insert_session(tx: Tx, binding: Binding, session_id: str, at_us: int, owner: str | None = None) -> Row:
+def _insert_session(tx: Tx, binding: Binding, fresh: Fresh, at_us: int, owner: str | None = None) -> Row:
     return tx.one(
-        """INSERT INTO sessions (owner, id, agent, channel, sender, state, created_at, last_at)
-           VALUES (:owner, :id, :agent, :channel, :sender, 'open', :created_at, :at) RETURNING *""",
+        """INSERT INTO sessions (owner, id, agent, channel, sender, state, created_at, last_at, fence)
+           VALUES (:owner, :id, :agent, :channel, :sender, 'open', :created_at, :at, :fence) RETURNING *""",
         owner=owner or tx.owner,
-        id=session_id,
+        id=fresh.id,
+        fence=fresh.fence,
         agent=binding.agent,
         channel=binding.channel,
         sender=binding.sender,

@@ -6,6 +6,8 @@ ALTER TABLE sessions ADD COLUMN idle_due BIGINT;
 ALTER TABLE sessions ADD COLUMN summary_seq BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE sessions ADD COLUMN sunset_seq BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE sessions ADD COLUMN closed_by TEXT;
+-- Since when what earlier sessions left is shown as it was then; until the first compaction it is shown as it is.
+ALTER TABLE sessions ADD COLUMN boot_at BIGINT;
 UPDATE sessions SET said_seq = turns, real_at = CASE WHEN turns > 0 THEN last_at END;
 UPDATE sessions SET closed_by = 'closed' WHERE state = 'closed';
 

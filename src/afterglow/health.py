@@ -1,0 +1,78 @@
+"""Whether summaries of sessions are made: by whom, when last, how much is waiting, and why anything is off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from afterglow.primary import Flag
+from afterglow.settings import Settings
+from afterglow.store.contract import Store
+from afterglow.store.transaction import EVERYONE
+from afterglow.summaries import Trigger
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Summarization:
+    """How it goes with the summaries. What waits after a failure is waiting, and never counts as done."""
+
+    trigger_source: Trigger | None
+    """What asked for the last summary that was made."""
+    last_success_at: datetime | None
+    last_sweep_at: datetime | None
+    last_sweep_found: int | None
+    primary_flag: Flag
+    """What this process is told."""
+    primary_holder: str | None
+    primary_until: datetime | None
+    queue_depth: int
+    """Summaries that are due now, with those that are being made."""
+    oldest_due_at: datetime | None
+    in_progress: int
+    deferred: int
+    """Summaries that failed and are tried again later."""
+    parked: int
+    off: tuple[str, ...]
+    """Why something that could be done unasked is not, each in a sentence."""
+
+    @property
+    def is_on(self) -> bool:
+        """Whether sessions that need a summary are found without being asked for."""
+        return not self.off
+
+
+async def summarization(store: Store, settings: Settings, primary: Flag) -> Summarization:
+    """How it goes with the summaries of this store, as seen from a process that is told `primary`."""
+    fleet = await store.fleet()
+    backlog = await store.backlog(EVERYONE, kind="summary")
+    lease = fleet.lease
+    return Summarization(
+        trigger_source=fleet.last_trigger,
+        last_success_at=fleet.last_success_at,
+        last_sweep_at=fleet.last_sweep_at,
+        last_sweep_found=fleet.last_sweep_found,
+        primary_flag=primary,
+        primary_holder=None if lease is None else lease.holder,
+        primary_until=None if lease is None else lease.until,
+        queue_depth=backlog.due + backlog.claimed,
+        oldest_due_at=backlog.oldest_due_at,
+        in_progress=backlog.claimed,
+        deferred=backlog.waiting,
+        parked=backlog.parked,
+        off=tuple(_off(settings, held=lease is not None)),
+    )
+
+
+def _off(settings: Settings, *, held: bool) -> list[str]:
+    said: list[str] = []
+    if not held:
+        said.append(
+            "no process is primary, so nothing is summarised unasked; start `afterglow serve` with primary auto or true"
+        )
+    if not settings.auto_summarize:
+        said.append("auto_summarize is false, so only sunsets, idle sessions and manual runs are summarised")
+    elif not settings.sweep_interval_seconds:
+        said.append("sweep_interval_seconds is 0, so sessions whose process crashed are looked for only at a start")
+    if not settings.drift_days and settings.auto_summarize:
+        said.append("drift_days is 0, so a primary that starts does not look back")
+    return said
