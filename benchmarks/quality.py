@@ -32,6 +32,7 @@ from afterglow.memory import open_memory
 from afterglow.model import Model, Request
 from afterglow.model.choice import choose
 from afterglow.settings import CompactionSettings, Settings
+from afterglow.tokens import estimate
 from afterglow.transcript import transcript
 from afterglow.turns import Binding, Role, Turn
 from benchmarks import environment, save, table
@@ -70,12 +71,20 @@ class Running:
                 purpose="fold",
                 instructions=RUNNING.format(words=int(tokens_max * WORDS_A_TOKEN)),
                 material=material,
-                tokens_max=tokens_max,
+                tokens_max=3 * tokens_max,  # an answer that is cut off would be lost; this one is cut to size below
                 deadline_seconds=DEADLINE_SECONDS,
             )
         )
-        self.text, self.folded_to = done.text, turns[-1].seq
+        self.text, self.folded_to = cut_to(done.text, tokens_max), turns[-1].seq
         self.calls.append((done.usage.input_tokens, done.usage.output_tokens))
+
+
+def cut_to(text: str, tokens_max: int) -> str:
+    """As much of the beginning of a text as so many tokens hold."""
+    words = text.split(" ")
+    while estimate(" ".join(words)) > tokens_max:
+        words = words[: len(words) * tokens_max // estimate(" ".join(words))]
+    return " ".join(words)
 
 
 def dialogue(sample: dict[str, Any], turns: int) -> list[Said]:

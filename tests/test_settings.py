@@ -141,6 +141,8 @@ def test_every_setting_but_the_tables_in_lists_and_by_name_has_an_environment_va
         "boot.summaries": "5",
         "server.host": "::1",
         "server.allowed_hosts": "a,b",
+        "server.log_format": "json",
+        "server.log_to": "stderr",
         "context.context_limit_tokens": "2000",
         "context.window_tokens": "3000",
         "compaction.model": "offline",
@@ -285,7 +287,7 @@ def test_an_unknown_key_is_an_error_that_names_the_nearest_one() -> None:
             "did you mean agents.compaction.keep_recent?",
         ),
         ("turn-bytes-max = 1", "turn-bytes-max", "did you mean log.turn_bytes_max?"),
-        ("[server]\nxyz = 1", "server.xyz", "server has host, port, allowed_hosts"),
+        ("[server]\nxyz = 1", "server.xyz", "server has host, port, allowed_hosts, log_format, log_to"),
         ('[[agents]]\nid = "kate"\nredact = 1', "agents.redact", "did you mean agents.redact_secrets?"),
         ("qqqq = 1", "qqqq", "take it out, or look for its name in docs/settings.md"),
     ],
@@ -423,7 +425,7 @@ def test_text_that_should_be_a_number_and_the_reverse_are_told_about_quotes() ->
 
 def test_a_section_that_is_no_table_is_an_error_that_lists_its_keys() -> None:
     assert the_problem("server: 5", "afterglow.yaml") == (
-        "server (afterglow.yaml, line 1): 5 is not allowed; give a table with host, port, allowed_hosts"
+        "server (afterglow.yaml, line 1): 5 is not allowed; give a table with host, port, allowed_hosts, log_format, log_to"
     )
 
 

@@ -8,6 +8,7 @@ is still there when the claim ends. See store/queue.py for the verbs.
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, get_args
@@ -50,6 +51,10 @@ class Claim:
     until: datetime
     attempt: int
     reason: str
+
+
+doing: ContextVar[Claim | None] = ContextVar("doing", default=None)
+"""The work that is being done, for the log to name it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

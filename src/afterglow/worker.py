@@ -17,7 +17,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from afterglow.errors import AfterglowError, ClaimLost, ModelBusy, ModelStopped
 from afterglow.guard import redact
 from afterglow.store.contract import Store
-from afterglow.work import Claim, Kind, Limits, error_text, is_spent, wait_seconds
+from afterglow.work import Claim, Kind, Limits, doing, error_text, is_spent, wait_seconds
 
 Commit = Callable[[], Awaitable[None]]
 Act = Callable[[Claim], Awaitable[Commit | None]]
@@ -122,6 +122,13 @@ class Worker:
             await asyncio.sleep(self._poll_seconds)
 
     async def _do(self, claim: Claim) -> None:
+        before = doing.set(claim)
+        try:
+            await self._act(claim)
+        finally:
+            doing.reset(before)
+
+    async def _act(self, claim: Claim) -> None:
         try:
             async with self._renewing(claim), asyncio.timeout(self._limits.act_seconds_max):
                 commit = await self._acts[claim.kind](claim)

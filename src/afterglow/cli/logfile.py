@@ -1,14 +1,20 @@
-"""afterglow.log in the data folder: what went wrong inside Afterglow, for whoever has to find out why."""
+"""The log of what happens inside Afterglow: a file in the data folder, or lines on stderr, for people or for programs."""
 
 from __future__ import annotations
 
 import io
+import json
 import logging
 import os
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from typing import Any, Literal
+
+from afterglow.work import doing
 
 BYTES_MAX = 5_000_000
 OLDER_KEPT = 1
@@ -22,12 +28,35 @@ class _PrivateFile(RotatingFileHandler):
         return os.fdopen(handle, "a", encoding="utf-8")
 
 
+class _JSONLines(logging.Formatter):
+    """One JSON object for each record, with the work that was being done when it was written."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        said: dict[str, Any] = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if claim := doing.get():
+            said |= {"act": claim.kind, "session": claim.subject, "owner": claim.owner, "reason": claim.reason}
+            said["attempt"] = claim.attempt
+        if record.exc_info:
+            said["error"] = self.formatException(record.exc_info)
+        return json.dumps(said, ensure_ascii=False)
+
+
 @contextmanager
-def written(data_dir: Path) -> Generator[Path]:
-    """Within this, everything that is logged goes to the file, which is started anew when it has become large."""
-    path = data_dir / "afterglow.log"
-    handler = _PrivateFile(path, maxBytes=BYTES_MAX, backupCount=OLDER_KEPT)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+def written(
+    data_dir: Path, form: Literal["text", "json"] = "text", to: Literal["file", "stderr"] = "file"
+) -> Generator[Path | None]:
+    """Within this, everything that is logged goes to the file, which is started anew when it has become large; or to stderr."""
+    path = data_dir / "afterglow.log" if to == "file" else None
+    handler = (
+        _PrivateFile(path, maxBytes=BYTES_MAX, backupCount=OLDER_KEPT) if path else logging.StreamHandler(sys.stderr)
+    )
+    people = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
+    handler.setFormatter(_JSONLines() if form == "json" else people)
     everything, ours = logging.getLogger(), logging.getLogger("afterglow")
     level = ours.level
     everything.addHandler(handler)

@@ -63,12 +63,14 @@ def serve(
     call.overrides |= {"server.host": host, "server.port": port}
     folder = call.loaded.settings.data_dir
     _make_folder(folder)
-    with logfile.written(folder) as log_file:
+    chosen = call.loaded.settings.server
+    with logfile.written(folder, chosen.log_format, chosen.log_to) as log_file:
+        where = f"The log is {log_file}." if log_file else "The log follows."
 
         def announce(address: str) -> None:
             call.screen.answer({"address": address, "log": log_file}, address)
             sys.stdout.flush()
-            call.screen.note(f"Ctrl-C ends it. The log is {log_file}.\nIn another terminal: {_others(call)}.")
+            call.screen.note(f"Ctrl-C ends it. {where}\nIn another terminal: {_others(call)}.")
 
         asyncio.run(daemon.serve(call.loaded, announce=announce))
     call.screen.note("Stopped.")

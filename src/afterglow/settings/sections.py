@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
@@ -115,3 +115,9 @@ class ServerSettings(Table):
     allowed_hosts: Annotated[
         tuple[Annotated[str, AfterValidator(values.host)], ...], Told(allowed=f"up to 100 of: {_A_HOST}")
     ] = Field(default=(), max_length=100, description="More names by which browsers may reach the server.")
+    log_format: Annotated[Literal["text", "json"], Told(allowed="text or json")] = Field(
+        default="text", description="Lines for people, or a JSON object for each, with the act and the session."
+    )
+    log_to: Annotated[Literal["file", "stderr"], Told(allowed="file or stderr")] = Field(
+        default="file", description="afterglow.log in the data folder, or stderr, where a container's log is read."
+    )
