@@ -7,7 +7,6 @@ turn until which it was shown, so that what the model saw at any turn can be sho
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +16,7 @@ from afterglow.compaction import Block
 from afterglow.context import Report
 from afterglow.errors import BadInput, ClaimLost, NotFound
 from afterglow.store import log, queue, sessions, summaries
+from afterglow.store.rows import from_row, insert, to_row
 from afterglow.store.transaction import Row, Tx
 from afterglow.summaries import Summary
 from afterglow.turns import Binding, Session, Turn
@@ -82,7 +82,7 @@ def context_rows(tx: Tx, session: str, at: int | None, tail_turns: int, boot: in
         raise NotFound(f"session {session!r} has {row['turns']} turns; there is no context at turn {at}")
     last: int = row["turns"] if at is None else at
     seen = row["turns"] + 1 if at is None else at
-    blocks = [_block(each) for each in _shown(tx, "blocks", row, seen, "first_seq")]
+    blocks = [from_row(Block, each) for each in _shown(tx, "blocks", row, seen, "first_seq")]
     folded_to = max((block.last_seq for block in blocks), default=0)
     first = max(folded_to + 1, last - tail_turns + 1)
     tail = log.turns(tx, session, first, last, last - first + 1)
@@ -91,7 +91,7 @@ def context_rows(tx: Tx, session: str, at: int | None, tail_turns: int, boot: in
         at=last,
         fence=row["fence"] or "",
         blocks=tuple(blocks),
-        reports=tuple(_report(each) for each in _shown(tx, "reports", row, seen, "number, source")),
+        reports=tuple(from_row(Report, each) for each in _shown(tx, "reports", row, seen, "number, source")),
         tail=tuple(tail),
         earlier=tuple(_earlier(tx, row, now_us if at is None or not tail else to_us(tail[-1].at), boot)),
     )
@@ -112,7 +112,7 @@ def blocks(tx: Tx, session: str) -> list[Block]:
         owner=row["owner"],
         session=session,
     )
-    return [_block(each) for each in rows]
+    return [from_row(Block, each) for each in rows]
 
 
 def block(tx: Tx, session: str, number: int) -> Block:
@@ -125,7 +125,7 @@ def block(tx: Tx, session: str, number: int) -> Block:
     )
     if found is None:
         raise NotFound(f"session {session!r} has no block {number}; `afterglow context {session}` shows those it has")
-    return _block(found)
+    return from_row(Block, found)
 
 
 def reports(tx: Tx, session: str) -> list[Report]:
@@ -135,7 +135,7 @@ def reports(tx: Tx, session: str) -> list[Report]:
         owner=row["owner"],
         session=session,
     )
-    return [_report(each) for each in rows]
+    return [from_row(Report, each) for each in rows]
 
 
 def folded(tx: Tx, session: str) -> tuple[Session, str, list[Block], list[Report]]:
@@ -154,7 +154,7 @@ def commit_blocks(
     number = change.version
     for each in change.blocks:
         number += 1
-        _insert_block(tx, row, replace(each, number=number, created_at=from_us(at_us), shown_from=seen))
+        _insert(tx, "blocks", row, replace(each, number=number, created_at=from_us(at_us), shown_from=seen))
     for replaced in change.replaces:
         _no_longer_shown(tx, "blocks", row, seen, "number = :number", number=replaced)
     number += not change.blocks
@@ -162,7 +162,7 @@ def commit_blocks(
         _no_longer_shown(tx, "reports", row, seen, "source = :source", source=source)
     for report in change.reports:
         _no_longer_shown(tx, "reports", row, seen, "source = :source", source=report.source)
-        _insert_report(tx, row, replace(report, number=number, shown_from=seen))
+        _insert(tx, "reports", row, replace(report, number=number, shown_from=seen))
     idle = change.idle is not None and row["turns"] == change.turns and row["state"] == "open"
     folded = _set_folded(tx, row, change, number, idle, at_us)
     if claim is not None:
@@ -179,9 +179,9 @@ def restore_blocks(tx: Tx, given: Session, blocks: Sequence[Block], reports: Seq
     if row["blocks_version"] or row["turns"] < given.folded.to_seq:
         raise BadInput(f"session {given.id!r} is here in another state; its blocks cannot be imported into it")
     for each in blocks:
-        _insert_block(tx, row, each)
+        _insert(tx, "blocks", row, each)
     for report in reports:
-        _insert_report(tx, row, report)
+        _insert(tx, "reports", row, report)
     folded = given.folded
     tx.run(
         """UPDATE sessions SET folded_to = :to, folded_turns = :turns, folded_exchanges = :exchanges,
@@ -278,105 +278,5 @@ def _no_longer_shown(tx: Tx, table: str, row: Row, seen: int, which: str, **valu
     )
 
 
-def _insert_block(tx: Tx, row: Row, new: Block) -> None:
-    tx.run(
-        """INSERT INTO blocks (owner, session, number, level, first_seq, last_seq, first_at, last_at, text, tokens,
-             span_tokens, children, input_hash, prompt, model, input_tokens, output_tokens, cost_usd, reason, extract,
-             lost, lost_count, created_at, shown_from, shown_until)
-           VALUES (:owner, :session, :number, :level, :first_seq, :last_seq, :first_at, :last_at, :text, :tokens,
-             :span_tokens, :children, :input_hash, :prompt, :model, :input_tokens, :output_tokens, :cost_usd, :reason,
-             :extract, :lost, :lost_count, :created_at, :shown_from, :shown_until)""",
-        owner=row["owner"],
-        session=row["id"],
-        number=new.number,
-        level=new.level,
-        first_seq=new.first_seq,
-        last_seq=new.last_seq,
-        first_at=to_us(new.first_at),
-        last_at=to_us(new.last_at),
-        text=new.text,
-        tokens=new.tokens,
-        span_tokens=new.span_tokens,
-        children=json.dumps(list(new.children)),
-        input_hash=new.input_hash,
-        prompt=new.prompt,
-        model=new.model,
-        input_tokens=new.input_tokens,
-        output_tokens=new.output_tokens,
-        cost_usd=new.cost_usd,
-        reason=new.reason,
-        extract=int(new.extract),
-        lost=json.dumps(list(new.lost), ensure_ascii=False),
-        lost_count=new.lost_count,
-        created_at=to_us(new.created_at),
-        shown_from=new.shown_from,
-        shown_until=new.shown_until,
-    )
-
-
-def _insert_report(tx: Tx, row: Row, new: Report) -> None:
-    tx.run(
-        """INSERT INTO reports (owner, session, source, number, label, text, tokens, asked_at, start_at, end_at,
-             failed_at, shown_from, shown_until)
-           VALUES (:owner, :session, :source, :number, :label, :text, :tokens, :asked_at, :start_at, :end_at,
-             :failed_at, :shown_from, :shown_until)""",
-        owner=row["owner"],
-        session=row["id"],
-        source=new.source,
-        number=new.number,
-        label=new.label,
-        text=new.text,
-        tokens=new.tokens,
-        asked_at=to_us(new.asked_at),
-        start_at=to_us(new.start_at),
-        end_at=to_us(new.end_at),
-        failed_at=None if new.failed_at is None else to_us(new.failed_at),
-        shown_from=new.shown_from,
-        shown_until=new.shown_until,
-    )
-
-
-def _block(row: Row) -> Block:
-    return Block(
-        session=row["session"],
-        number=row["number"],
-        level=row["level"],
-        first_seq=row["first_seq"],
-        last_seq=row["last_seq"],
-        first_at=from_us(row["first_at"]),
-        last_at=from_us(row["last_at"]),
-        text=row["text"],
-        tokens=row["tokens"],
-        span_tokens=row["span_tokens"],
-        children=tuple(json.loads(row["children"])),
-        input_hash=row["input_hash"],
-        prompt=row["prompt"],
-        model=row["model"],
-        input_tokens=row["input_tokens"],
-        output_tokens=row["output_tokens"],
-        cost_usd=row["cost_usd"],
-        reason=row["reason"],
-        extract=bool(row["extract"]),
-        lost=tuple(json.loads(row["lost"])),
-        lost_count=row["lost_count"],
-        created_at=from_us(row["created_at"]),
-        shown_from=row["shown_from"],
-        shown_until=row["shown_until"],
-    )
-
-
-def _report(row: Row) -> Report:
-    return Report(
-        session=row["session"],
-        source=row["source"],
-        number=row["number"],
-        label=row["label"],
-        text=row["text"],
-        tokens=row["tokens"],
-        asked_at=from_us(row["asked_at"]),
-        start_at=from_us(row["start_at"]),
-        end_at=from_us(row["end_at"]),
-        failed_at=None if row["failed_at"] is None else from_us(row["failed_at"]),
-        shown_from=row["shown_from"],
-        shown_until=row["shown_until"],
-    )
+def _insert(tx: Tx, table: str, row: Row, new: Block | Report) -> None:
+    insert(tx, table, {"owner": row["owner"], **to_row(new), "session": row["id"]})
