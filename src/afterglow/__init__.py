@@ -30,14 +30,17 @@ if TYPE_CHECKING:
         StoreUnavailable,
         StoreUnusable,
     )
+    from afterglow.health import Summarization
     from afterglow.memory import Memory
     from afterglow.memory import open_memory as open
     from afterglow.model import Completion, Model, Request
     from afterglow.search.hits import Found, Hit
+    from afterglow.search.summaries import Listing
     from afterglow.settings import Settings
     from afterglow.sources import Source, Window
     from afterglow.spend import Usage
     from afterglow.store.transaction import EVERYONE
+    from afterglow.summaries import Summary
     from afterglow.turns import Binding, Exchange, Owner, Session, Span, Turn
 
 __version__ = "0.1.0"
@@ -58,6 +61,7 @@ __all__ = [
     "FixedClock",
     "Found",
     "Hit",
+    "Listing",
     "Memory",
     "Message",
     "MissingPackage",
@@ -83,6 +87,8 @@ __all__ = [
     "StoreFull",
     "StoreUnavailable",
     "StoreUnusable",
+    "Summarization",
+    "Summary",
     "SystemClock",
     "Turn",
     "Usage",
@@ -94,8 +100,11 @@ _ELSEWHERE = {
     "EVERYONE": "store.transaction",
     "Found": "search.hits",
     "Hit": "search.hits",
+    "Listing": "search.summaries",
     "Memory": "memory",
     "Settings": "settings",
+    "Summarization": "health",
+    "Summary": "summaries",
     "open": "memory",
     **dict.fromkeys(("Clock", "FixedClock", "SystemClock"), "clock"),
     "Block": "compaction",

@@ -24,8 +24,7 @@ def insert(tx: Tx, table: str, values: Mapping[str, Any], otherwise: str = "") -
 
 def to_row(record: Any) -> dict[str, Any]:
     """The columns of a record."""
-    kind: type[Any] = type(record)
-    return {name: _stored(getattr(record, name)) for name in _changes(kind)}
+    return {name: _stored(getattr(record, name)) for name in _changes(record.__class__)}
 
 
 def from_row(kind: type[T], row: Row) -> T:
