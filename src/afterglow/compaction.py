@@ -22,6 +22,8 @@ from typing import Literal, get_args
 from afterglow.turns import Draft, Session, Span, Turn, begins_exchange, is_real, tool_calls, tool_results
 from afterglow.work import Due
 
+SUNSET = "sunset-event"
+"""Why a summary is due, where somebody said that the session has ended."""
 Reason = Literal["interval", "threshold", "idle", "manual"]
 """Why turns are folded."""
 REASONS: tuple[Reason, ...] = get_args(Reason)
@@ -137,7 +139,7 @@ def due_after(draft: Draft, session: Session, frame: Frame, now: datetime) -> li
     due: list[Due] = []
     marker = frame.quiet.sunset_marker
     if marker and draft.trust in ("owner", "agent") and draft.text.lstrip().startswith(marker):
-        return [*ended(now, "sunset-event")]
+        return [*ended(now, SUNSET)]
     if draft.role == "assistant":
         reason = decide(session, frame.limits, complete=not tool_calls(draft.parts))
         due += [Due(kind="context", at=now, reason=reason)] if reason else []

@@ -12,13 +12,14 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from hashlib import sha256
 from inspect import isawaitable
 from typing import Any, cast
 
 from afterglow.blocks import extracted
 from afterglow.clock import new_fence
-from afterglow.compaction import Frame, Limits, choose_span, due_after, parts_of
+from afterglow.compaction import SUNSET, Frame, Limits, choose_span, due_after, parts_of
 from afterglow.context import Context, render
 from afterglow.errors import BadInput, ClaimLost
 from afterglow.guard import default_trust
@@ -30,6 +31,8 @@ from afterglow.work import Due
 
 _log = logging.getLogger(__name__)
 
+_ANSWER_SECONDS = 60
+"""How long a summary waits for the answer to the message that ended the session."""
 _ROOM_PART_TOKENS = 8_000
 """Turns that are folded on the spot are folded in runs of so many tokens."""
 
@@ -53,6 +56,8 @@ class Address:
     owner: str
     place: Binding | str
     named: str | None = None
+    stays: bool = False
+    """Whether it goes to this session even if that has ended, as an answer goes where its question stands."""
 
 
 Answer = str | Reply | Sequence[Reply]
@@ -100,7 +105,7 @@ class Conversation:
             to.owner,
             to.place,
             entry,
-            lambda session: due_after(message, session, frame, now),
+            lambda session: _after_the_answer(due_after(message, session, frame, now)),
             to.named,
             boot=frame.boot.summaries,
         )
@@ -109,9 +114,10 @@ class Conversation:
             return Exchanged(message=turn, replies=there_already, context=None)
         context, waited = await self._fitting(shown, frame)
         replies = _replies(await _called(respond, context))
-        there = replace(to, owner=turn.owner, place=turn.session, named=None)
+        there = replace(to, owner=turn.owner, place=turn.session, named=None, stays=True)
+        ends = [due for due in due_after(message, shown.session, frame, now) if due.reason == SUNSET]
         written = [
-            await self.write(there, self._draft(reply, message, number))
+            await self.write(there, self._draft(reply, message, number), ends)
             for number, reply in enumerate(replies, len(there_already) + 1)  # after those of one that died half-way
         ]
         return Exchanged(
@@ -132,7 +138,7 @@ class Conversation:
             seen[:] = [session]
             return [*also, *due_after(draft, session, frame, now)]
 
-        turn = await self._store.append(to.owner, to.place, entry, asked, to.named)
+        turn = await self._store.append(to.owner, to.place, entry, asked, to.named, stays=to.stays)
         for session in seen:
             self._report(session, frame.limits)
         return turn, any(due.at <= now for session in seen for due in due_after(draft, session, frame, now))
@@ -219,6 +225,12 @@ class Conversation:
                 session.overhead_tokens,
                 limits.context_limit_tokens,
             )
+
+
+def _after_the_answer(due: Sequence[Due]) -> list[Due]:
+    """Where a message ends its session, the summary waits a while for the answer, which has the last word."""
+    wait = timedelta(seconds=_ANSWER_SECONDS)
+    return [replace(each, at=each.at + wait) if each.reason == SUNSET else each for each in due]
 
 
 def _reply_key(key: str, number: int | str) -> str:

@@ -477,3 +477,51 @@ async def test_the_beginning_can_be_turned_off_and_is_bounded(memory_with: OpenM
     assert "Long\nOpen: Ask Carla." in record.text and "many things" not in record.text, "in short where it is too long"
     off = memory_with(answering=ScriptedModel(answer), boot={"summaries": 0})
     assert (await off.context(session)).messages == ()
+
+
+@pytest.mark.spec("SUM-2", "LOG-1")
+async def test_the_answer_to_a_message_that_ends_the_session_stays_with_it_and_has_the_last_word(memory: Memory) -> None:
+    await talk(memory, 2)
+    done = await memory.exchange(KATE, "[SUNSET HANDOVER] That was all for today.", lambda context: "FACT-00099. Bye.")
+    (session,) = await memory.sessions(owner=KATE.owner)
+    assert (session.id, session.state, session.turns, session.sunset_seq) == (done.replies[0].session, "closed", 6, 6)
+    await work(memory)
+    (made,) = await memory.summaries(owner=KATE.owner)
+    assert made.last_seq == 6 and "FACT-00099" in made.summary, "it waited for the answer"
+    assert made.trigger == "sunset-event"
+    after = await memory.append(KATE, "user", "Good morning.")
+    assert after.session != session.id
+
+
+@pytest.mark.spec("SUM-2", "P3")
+async def test_a_message_that_ends_the_session_and_is_never_answered_is_summarised_all_the_same(
+    memory: Memory, clock: FixedClock
+) -> None:
+    await talk(memory, 2)
+
+    def dies(context: object) -> str:
+        raise ConnectionError("killed")
+
+    with pytest.raises(ConnectionError):
+        await memory.exchange(KATE, "[SUNSET HANDOVER] FACT-00088 was the last.", dies)
+    await work(memory)
+    assert len(await memory.summaries(owner=KATE.owner)) == 0, "the answer may still come"
+    clock.move(61)
+    await work(memory)
+    (made,) = await memory.summaries(owner=KATE.owner)
+    assert made.last_seq == 5
+
+
+@pytest.mark.spec("IDLE-2", "IDLE-3")
+async def test_the_agents_own_work_in_a_quiet_session_does_not_keep_it_from_being_cleared(
+    memory: Memory, clock: FixedClock
+) -> None:
+    session = await talk(memory, 3)
+    clock.move(HALF_HOUR)
+    await work(memory)
+    await memory.append(session, "user", "are you alive?", origin="heartbeat")
+    await memory.append(session, "assistant", "yes", origin="task")
+    assert (await now(memory, session)).state == "idle"
+    clock.move(HOUR)
+    await work(memory)
+    assert (await now(memory, session)).state == "closed"

@@ -43,17 +43,20 @@ Asked = Sequence[Due] | Callable[[Session], Sequence[Due]]
 """The work that a turn makes due, or a rule that says so by looking at the session as it is with that turn."""
 
 
-def append(tx: Tx, to: Binding | str, entry: Entry, named: str | None, fresh: Fresh, due: Asked) -> Turn:
+def append(
+    tx: Tx, to: Binding | str, entry: Entry, named: str | None, fresh: Fresh, due: Asked, stays: bool = False
+) -> Turn:
     session = _session_for(tx, to, named, fresh, _at_us(entry))
     written = _turn_by_key(tx, session, entry.draft.key)
-    if written is None and (session is None or session["state"] == "closed"):
+    if written is None and (session is None or (session["state"] == "closed" and not stays)):
         binding = to if isinstance(to, Binding) else sessions.binding_of(sessions.existing(session, to))
         session = sessions.open_new(tx, binding, fresh, _at_us(entry))
         written = _turn_by_key(tx, session, entry.draft.key)
     if written is not None:
         return written
     assert session is not None
-    turn = _add_turn(tx, session, entry)
+    wakes = is_real(entry.draft.role, entry.draft.origin) and session["state"] != "closed"
+    turn = _add_turn(tx, session, entry, reopen=wakes)
     asked = due(sessions.session(tx, turn.session)) if callable(due) else due
     for each in sorted(asked, key=lambda each: each.kind):  # always in this order, or two could wait for each other
         queue.mark_due(tx, each, turn.owner, each.subject or turn.session)
