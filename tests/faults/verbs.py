@@ -275,6 +275,7 @@ VERBS: dict[str, Verb] = {
     "retry": lambda store: store.retry(KATE.owner, subject="to-retry"),
     "work_list": lambda store: store.work_list(KATE.owner),
     "backlog": lambda store: store.backlog(KATE.owner),
+    "backlog_by_kind": lambda store: store.backlog_by_kind(KATE.owner),
     "wait_for_work": lambda store: store.wait_for_work(0.01),
     "reserve_spend": lambda store: store.reserve_spend(_call(KATE, "fold"), MOST, CEILING),
     "settle_spend": _settle_spend,

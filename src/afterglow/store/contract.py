@@ -44,15 +44,23 @@ class Store(ABC):
     # --- the log
 
     async def append(
-        self, owner: str, to: Binding | str, entry: Entry, due: Asked = (), named: str | None = None
+        self,
+        owner: str,
+        to: Binding | str,
+        entry: Entry,
+        due: Asked = (),
+        named: str | None = None,
+        *,
+        stays: bool = False,
     ) -> Turn:
         """Add a turn to the binding's open session, to its session of this name (made if missing), or to a session.
 
-        A closed or missing session of a binding is followed by a new one. Turns are numbered without gaps. The same
-        key again in a session gives back the turn that is there and changes nothing. The work is marked due in the same
-        transaction; `due` may be a rule, which is asked with the session as it is with the new turn.
+        A closed or missing session is followed by a new one, unless the turn `stays` with a closed one. Turns are
+        numbered without gaps. The same key again in a session gives back the turn that is there and changes nothing. The
+        work is marked due in the same transaction; `due` may be a rule, which is asked with the session as it is with the
+        new turn.
         """
-        run = partial(log.append, to=to, entry=entry, named=named, fresh=self._fresh(), due=due)
+        run = partial(log.append, to=to, entry=entry, named=named, fresh=self._fresh(), due=due, stays=stays)
         return await self._write("append", owner, run)
 
     async def turn(self, scope: Scope, session: str, seq: int) -> Turn:
@@ -343,13 +351,19 @@ class Store(ABC):
         """What failed or is parked is due at once with its attempts forgotten; the answer is how much of it."""
         return await self._write("retry", scope, partial(queue.retry, kind=kind, subject=subject))
 
-    async def work_list(self, scope: Scope, state: State | None = None, limit: int = 100) -> list[Work]:
-        """Work in a state, what is ready first at the top."""
-        return await self._read("work_list", scope, partial(queue.work_list, state=state, limit=limit))
+    async def work_list(
+        self, scope: Scope, state: State | None = None, limit: int = 100, *, kind: Kind | None = None
+    ) -> list[Work]:
+        """Work in a state and of a kind, what is ready first at the top."""
+        return await self._read("work_list", scope, partial(queue.work_list, state=state, kind=kind, limit=limit))
 
     async def backlog(self, scope: Scope, kind: Kind | None = None) -> Backlog:
         """How much work there is in each state."""
         return await self._read("backlog", scope, partial(queue.backlog, kind=kind))
+
+    async def backlog_by_kind(self, scope: Scope) -> dict[Kind, Backlog]:
+        """The same for each kind that there is work of, at one moment."""
+        return await self._read("backlog_by_kind", scope, queue.backlog_by_kind)
 
     @abstractmethod
     async def wait_for_work(self, seconds: float) -> None:

@@ -59,7 +59,7 @@ def mark_due(tx: Tx, due: Due, owner: str, subject: str) -> None:
 
 
 def claim(tx: Tx, kinds: Sequence[Kind], limit: int, holder: str, tokens: Sequence[int], limits: Limits) -> list[Claim]:
-    now: int = tx.one("SELECT {now} AS now")["now"]
+    now = _now(tx)
     _end_waits_from_the_future(tx, now, limits)
     heads = _due_heads(tx, kinds, now, limit)
     share = -(-limit // max(1, len(heads)))
@@ -78,7 +78,7 @@ def claim(tx: Tx, kinds: Sequence[Kind], limit: int, holder: str, tokens: Sequen
 
 
 def claim_one(tx: Tx, kind: Kind, subject: str, holder: str, token: int, limits: Limits) -> Claim | None:
-    now: int = tx.one("SELECT {now} AS now")["now"]
+    now = _now(tx)
     rows = tx.rows(
         """SELECT owner, kind, subject, attempts, parked_at, reason FROM work
            WHERE {mine} AND kind = :kind AND subject = :subject AND ready_at <= :now LIMIT 1 {skip_locked}""",
@@ -162,34 +162,49 @@ def retry(tx: Tx, kind: Kind | None, subject: str | None) -> int:
     return len(rows)
 
 
-def work_list(tx: Tx, state: State | None, limit: int) -> list[Work]:
+def work_list(tx: Tx, state: State | None, kind: Kind | None, limit: int) -> list[Work]:
     wanted = {
         None: "TRUE",
         "parked": "parked_at IS NOT NULL AND lease_until IS NULL",
         "claimed": "lease_until IS NOT NULL",
-        "due": "parked_at IS NULL AND lease_until IS NULL AND ready_at <= {now}",
-        "waiting": "parked_at IS NULL AND lease_until IS NULL AND ready_at > {now}",
+        "due": "parked_at IS NULL AND lease_until IS NULL AND ready_at <= :now",
+        "waiting": "parked_at IS NULL AND lease_until IS NULL AND ready_at > :now",
     }[state]
+    now = _now(tx)
     rows = tx.rows(
-        f"""SELECT *, {{now}} AS now FROM work WHERE {{mine}} AND {wanted}
+        f"""SELECT * FROM work WHERE {{mine}} AND {wanted} AND kind = coalesce(:kind, kind)
             ORDER BY ready_at, owner, kind, subject LIMIT :limit""",
+        now=now,
+        kind=kind,
         limit=limit,
     )
-    return [_work(row) for row in rows]
+    return [_work(row, now) for row in rows]
+
+
+_COUNTED = """sum(CASE WHEN parked_at IS NULL AND lease_until IS NULL AND ready_at <= :now THEN 1 ELSE 0 END) AS due,
+              sum(CASE WHEN lease_until IS NOT NULL THEN 1 ELSE 0 END) AS claimed,
+              sum(CASE WHEN parked_at IS NULL AND lease_until IS NULL AND ready_at > :now THEN 1 ELSE 0 END) AS waiting,
+              sum(CASE WHEN parked_at IS NOT NULL AND lease_until IS NULL THEN 1 ELSE 0 END) AS parked,
+              min(CASE WHEN parked_at IS NULL AND lease_until IS NULL AND ready_at <= :now THEN ready_at END) AS oldest"""
 
 
 def backlog(tx: Tx, kind: Kind | None) -> Backlog:
-    row = tx.one(
-        """SELECT sum(CASE WHEN parked_at IS NULL AND lease_until IS NULL AND ready_at <= {now} THEN 1 ELSE 0 END) AS due,
-                  sum(CASE WHEN lease_until IS NOT NULL THEN 1 ELSE 0 END) AS claimed,
-                  sum(CASE WHEN parked_at IS NULL AND lease_until IS NULL AND ready_at > {now} THEN 1 ELSE 0 END)
-                    AS waiting,
-                  sum(CASE WHEN parked_at IS NOT NULL AND lease_until IS NULL THEN 1 ELSE 0 END) AS parked,
-                  min(CASE WHEN parked_at IS NULL AND lease_until IS NULL AND ready_at <= {now} THEN ready_at END)
-                    AS oldest
-           FROM work WHERE {mine} AND kind = coalesce(:kind, kind)""",
-        kind=kind,
-    )
+    wanted = "TRUE" if kind is None else "kind = :kind"
+    values = {} if kind is None else {"kind": kind}
+    return _backlog(tx.one(f"SELECT {_COUNTED} FROM work WHERE {{mine}} AND {wanted}", now=_now(tx), **values))
+
+
+def backlog_by_kind(tx: Tx) -> dict[Kind, Backlog]:
+    rows = tx.rows(f"SELECT kind, {_COUNTED} FROM work WHERE {{mine}} GROUP BY kind", now=_now(tx))
+    return {row["kind"]: _backlog(row) for row in rows}
+
+
+def _now(tx: Tx) -> int:
+    """The database's clock, read once: a query would read it again for every row."""
+    return tx.one("SELECT {now} AS now")["now"]
+
+
+def _backlog(row: Row) -> Backlog:
     return Backlog(
         due=int(row["due"] or 0),
         claimed=int(row["claimed"] or 0),
@@ -340,8 +355,8 @@ def _put_head_back(tx: Tx, head: Row, now: int) -> None:
     )
 
 
-def _work(row: Row) -> Work:
-    state: State = "waiting" if row["ready_at"] > row["now"] else "due"
+def _work(row: Row, now: int) -> Work:
+    state: State = "waiting" if row["ready_at"] > now else "due"
     if row["parked_at"] is not None:
         state = "parked"
     if row["lease_until"] is not None:
