@@ -397,7 +397,11 @@ async def test_a_model_that_never_says_anything_good_is_not_paid_for_ever(store:
 
 
 @pytest.mark.spec("CTX-2", "CTX-10", "P6")
-@pytest.mark.parametrize("reason", ["manual", "interval", "threshold"])
+@pytest.mark.parametrize(
+    ("open_store", "reason"),
+    [("sqlite", "manual"), ("sqlite", "interval"), ("sqlite", "threshold"), ("postgres", "manual")],
+    indirect=["open_store"],
+)
 async def test_a_backlog_longer_than_one_piece_of_work_is_folded_to_its_end(store: Store, reason: str) -> None:
     memory = memory_over(
         store, ScriptedModel(summary, window_tokens=10**6), compaction={"in_library": False, "interval": 0}
@@ -730,7 +734,18 @@ async def test_a_giant_turn_is_folded_like_any_other_and_its_context_stays_withi
 
 
 @pytest.mark.spec("CTX-8", "CTX-6")
-@pytest.mark.parametrize("bad", ["megabyte", "echo", "longer_than_input", "error_text", "wrong_language"])
+@pytest.mark.parametrize(
+    ("open_store", "bad"),
+    [
+        ("sqlite", "megabyte"),
+        ("sqlite", "echo"),
+        ("sqlite", "longer_than_input"),
+        ("sqlite", "error_text"),
+        ("sqlite", "wrong_language"),
+        ("postgres", "error_text"),
+    ],
+    indirect=["open_store"],
+)
 async def test_a_model_that_answers_nonsense_for_hours_leaves_the_context_within_its_bound(
     store: Store, clock: FixedClock, bad: str
 ) -> None:
@@ -881,7 +896,17 @@ async def test_tiny_turns_are_not_replaced_by_something_larger(store: Store, clo
 
 
 @pytest.mark.spec("P5", "P6", "SAFE-4")
-@pytest.mark.parametrize("failure", ["server_error", "rate_limited_seconds", "disconnected", "wrong_key"])
+@pytest.mark.parametrize(
+    ("open_store", "failure"),
+    [
+        ("sqlite", "server_error"),
+        ("sqlite", "rate_limited_seconds"),
+        ("sqlite", "disconnected"),
+        ("sqlite", "wrong_key"),
+        ("postgres", "server_error"),
+    ],
+    indirect=["open_store"],
+)
 async def test_a_day_without_the_model_delays_no_reply_loses_no_turn_and_costs_a_bounded_number_of_calls(
     store: Store, clock: FixedClock, failure: str
 ) -> None:
@@ -918,7 +943,7 @@ async def test_a_day_without_the_model_delays_no_reply_loses_no_turn_and_costs_a
     await working.drain()
     log = await memory.open_session(KATE)
     assert log.folded.to_seq == 282
-    assert await store.work_list(KATE.owner) == []
+    assert await store.work_list(KATE.owner, kind="context") == []
     assert await misplaced(store, log) == []
     assert true_tokens((await memory.context(log)).messages) < 3_000
 
