@@ -11,7 +11,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from types import FrameType
 from typing import Any
 
@@ -49,8 +49,8 @@ async def serve(loaded: Loaded, *, announce: Callable[[str], None]) -> None:
             with _explained(chosen.server.host, chosen.server.port):
                 listener.listen()
             memory = Memory(store, chosen, folds=False)
-            async with working(store, memory.acts, chosen, chosen.primary):
-                server = _Server(_config(memory), lambda: announce(_url(listener)))
+            async with working(store, memory.acts, chosen, chosen.primary) as beside:
+                server = _Server(_config(web.app(memory, beside)), lambda: announce(_url(listener)))
                 await server.serve([listener])
             _log.info("stopped")
         finally:
@@ -110,9 +110,7 @@ class _Protocol(H11Protocol):
         self.transport.close()
 
 
-def _config(memory: Memory) -> uvicorn.Config:
-    app = web.app(memory)
-
+def _config(app: Callable[..., Awaitable[None]]) -> uvicorn.Config:
     async def stoppable(scope: Any, receive: Any, send: Any) -> None:
         with contextlib.suppress(asyncio.CancelledError):  # when the time to drain is over; the gate has answered
             await app(scope, receive, send)

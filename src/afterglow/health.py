@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from afterglow.primary import Flag
 from afterglow.settings import Settings
@@ -39,6 +40,23 @@ class Summarization:
     def is_on(self) -> bool:
         """Whether sessions that need a summary are found without being asked for."""
         return not self.off
+
+    def block(self) -> dict[str, Any]:
+        """The same under the names every door shows it by. Moments stay moments: each door writes them its own way."""
+        return {
+            "triggerSource": self.trigger_source,
+            "lastSweepAt": self.last_sweep_at,
+            "lastSweepFound": self.last_sweep_found,
+            "lastSuccessAt": self.last_success_at,
+            "primaryFlag": self.primary_flag,
+            "primaryHolder": self.primary_holder,
+            "queueDepth": self.queue_depth,
+            "oldestDueAt": self.oldest_due_at,
+            "inProgress": self.in_progress,
+            "deferred": self.deferred,
+            "parked": self.parked,
+            "off": list(self.off),
+        }
 
 
 async def summarization(store: Store, settings: Settings, primary: Flag) -> Summarization:

@@ -111,7 +111,7 @@ def test_the_shell_can_complete_commands_and_choices(folder: Path) -> None:
         return execute(env={**os.environ, "_AFTERGLOW_COMPLETE": "complete_bash", **words}).stdout.split()
 
     assert completed("afterglow sess") == ["sessions"]
-    assert completed("afterglow sessions ") == ["list", "show", "close"]
+    assert completed("afterglow sessions ") == ["list", "show", "close", "clear", "restore"]
     assert completed("afterglow token create x --scope ") == ["owner", "agent", "read"]
 
 
@@ -193,6 +193,12 @@ JSON_CALLS = [
     "sessions show SESSION",
     "sessions show SESSION --turn 3",
     "sessions close SESSION",
+    "sessions restore SESSION",
+    "sessions clear SESSION",
+    "summarize --all",
+    "summaries",
+    "summaries SESSION",
+    "sunset SESSION",
     "context SESSION",
     "context SESSION --at 2 --explain",
     "compact SESSION",
@@ -722,7 +728,7 @@ def test_status_counts_what_there_is(run: Run, filled: Path) -> None:
     found = json.loads(run("status", "--json").stdout)
     assert (found["owners"], found["sessions"], found["turns"]) == (2, 2, 12)
     assert found["access_tokens"] == {"active": 1, "revoked": 0}
-    assert found["work"]["due"] == 0
+    assert found["work"]["claimed"] == 0
     assert found["database"] == str(filled / "afterglow.db")
 
 

@@ -20,6 +20,8 @@ from afterglow.cli import (
     settings,
     setup,
     sources,
+    summaries,
+    sunset,
     transfer,
     work,
 )
@@ -61,7 +63,21 @@ def _begin(
 
 
 app.callback()(_begin)
-for each in (setup, health, sessions, search, contexts, sources, transfer, owners, access, work, settings):
+for each in (
+    setup,
+    health,
+    sessions,
+    search,
+    summaries,
+    sunset,
+    contexts,
+    sources,
+    transfer,
+    owners,
+    access,
+    work,
+    settings,
+):
     each.add_to(app)
 
 

@@ -105,7 +105,8 @@ class Call:
             raise NotFound(f"there is no database at {chosen.sqlite_path} yet; `afterglow init` makes one")
 
         async def with_memory() -> T:
-            async with open_memory(chosen) as memory:
+            # A command does what it was asked and no more, whatever the settings tell a server to be.
+            async with open_memory(chosen.model_copy(update={"primary": "false"})) as memory:
                 return await act(memory)
 
         return asyncio.run(with_memory())

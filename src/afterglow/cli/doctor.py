@@ -18,11 +18,13 @@ from afterglow.cli.call import Call
 from afterglow.cli.models import chosen_models, keys_without_package
 from afterglow.clock import SystemClock
 from afterglow.errors import AfterglowError, BadSettings, MissingPackage, SourceError
+from afterglow.health import summarization
 from afterglow.memory import open_store
 from afterglow.model.offline import NAME as OFFLINE
 from afterglow.settings import Loaded, Settings
 from afterglow.store import migrations
-from afterglow.store.transaction import POSTGRES, SQLITE
+from afterglow.store.contract import Store
+from afterglow.store.transaction import EVERYONE, POSTGRES, SQLITE
 
 FINE, WARNING, FAULT = "✓", "!", "✗"
 _GB = 10**9
@@ -169,8 +171,10 @@ async def _database(chosen: Settings) -> list[Finding]:
         store = await open_store(chosen, SystemClock())
     except AfterglowError as error:
         return [Finding(mark=FAULT, name=name, text=str(error), mend="do what it says, then run this again")]
+    more: list[Finding] = []
     try:
         wrong = await store.check()
+        more += [] if wrong else [*await parked(store), *await summaries(store, chosen)]
     except AfterglowError as error:
         wrong = [str(error)]
     finally:
@@ -178,10 +182,38 @@ async def _database(chosen: Settings) -> list[Finding]:
     schema = len(migrations.load(POSTGRES if chosen.sqlite_path is None else SQLITE))
     opened = Finding(mark=FINE, name=name, text=f"{store.where}, schema {schema}, the newest")
     if not wrong:
-        return [opened, Finding(mark=FINE, name="soundness", text="every page and reference is in order")]
+        return [opened, Finding(mark=FINE, name="soundness", text="every page and reference is in order"), *more]
     text = "; ".join(wrong[:3]) + (f"; and {len(wrong) - 3} more" if len(wrong) > 3 else "")
     mend = "stop what uses it, `afterglow export` what can be read, and import that into a new data folder"
     return [opened, Finding(mark=FAULT, name="soundness", text=text, mend=mend)]
+
+
+async def parked(store: Store) -> list[Finding]:
+    """What was tried too often, and why."""
+    left = (await store.backlog(EVERYONE)).parked
+    found = await store.work_list(EVERYONE, "parked", 1)
+    if not found:
+        return [Finding(mark=FINE, name="work", text="none is parked")]
+    first = found[0]
+    what = "1 piece of work is" if left == 1 else f"{left:,} pieces of work are"
+    text = f"{what} parked, after too many tries: {first.kind} of {first.subject}: {first.last_error or 'no reason'}"
+    mend = "mend what it says (`afterglow work list --state parked` lists all), then run `afterglow work retry`"
+    return [Finding(mark=WARNING, name="work", text=text, mend=mend)]
+
+
+async def summaries(store: Store, chosen: Settings) -> list[Finding]:
+    """Whether somebody makes the summaries that are due."""
+    name, health = "summaries", await summarization(store, chosen, chosen.primary)
+    waiting = health.queue_depth + health.deferred
+    who = f"{health.primary_holder} is primary" if health.primary_holder else "no process is primary"
+    found = [Finding(mark=FINE, name=name, text=f"{who}; {waiting:,} due or put off")]
+    if waiting and not health.primary_holder:
+        mend = "start `afterglow serve`, or make them now with `afterglow summarize`"
+        found = [Finding(mark=WARNING, name=name, text=f"{waiting:,} wait to be made, and {who}", mend=mend)]
+    if not chosen.auto_summarize:
+        text = "false, so only sunsets, idle sessions and manual runs are summarised"
+        found.append(Finding(mark=FINE, name="auto_summarize", text=text))
+    return found
 
 
 def time_zone(chosen: Settings, clock: SystemClock) -> Finding:

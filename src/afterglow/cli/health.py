@@ -10,6 +10,9 @@ from afterglow.cli.call import Call, command
 from afterglow.cli.setup import PANEL
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
     from afterglow.memory import Memory
 
 
@@ -19,10 +22,15 @@ def add_to(app: typer.Typer) -> None:
 
 
 def status(call: Call) -> None:
-    """Show on one screen what there is: owners, sessions, turns, tokens, work, and which model folds."""
+    """Show on one screen what there is: owners, sessions, turns, tokens, work, summaries, and which model folds."""
     from afterglow.cli.screen import count, pairs
 
-    found = call.run(_status)
+    async def read(memory: Memory) -> dict[str, Any]:
+        # This process is no server: what it is told to be is what the settings tell one.
+        health = await memory.health(call.loaded.settings.primary)
+        return {**await _status(memory), "summarization": health.block()}
+
+    found = call.run(read)
     found["settings_file"] = call.loaded.file
     found["compaction"] = model = _model(call)
     work, tokens = found["work"], found["access_tokens"]
@@ -41,8 +49,24 @@ def status(call: Call) -> None:
         ("", f"({model['from']})"),
         ("spend today", _spend_text(found["spend"])),
         ("parked work", f"{work['parked']:,}" + (" (see `afterglow work list`)" if work["parked"] else "")),
+        *_summaries(found["summarization"], call.screen.time),
     ]
     call.screen.answer(found, pairs(rows))
+
+
+def _summaries(block: dict[str, Any], time: Callable[[datetime], str]) -> list[tuple[str, str]]:
+    """How it goes with the summaries of sessions. What is put off after a failure is not done."""
+    oldest, made, swept = block["oldestDueAt"], block["lastSuccessAt"], block["lastSweepAt"]
+    due = f"{block['queueDepth']:,} due, of which {block['inProgress']:,} under way"
+    due += f", the oldest since {time(oldest)}" if oldest else ""
+    last = f"made {time(made)} ({block['triggerSource']})" if made else "none was made yet"
+    sweep = f"last sweep {time(swept)}, {block['lastSweepFound'] or 0:,} found" if swept else "no sweep yet"
+    rows = [
+        ("summaries", f"{due}; {block['deferred']:,} put off after a failure, {block['parked']:,} parked"),
+        ("last summary", f"{last}; {sweep}"),
+        ("primary", f"{block['primaryHolder'] or 'nobody'} (the setting is {block['primaryFlag']})"),
+    ]
+    return rows + [("", each) for each in block["off"]]
 
 
 def _model(call: Call) -> dict[str, Any]:

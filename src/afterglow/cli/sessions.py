@@ -26,26 +26,47 @@ ROLES = {"user": "bold cyan", "assistant": "bold green", "tool": "bold magenta",
 
 
 def add_to(app: typer.Typer) -> None:
-    inner = group(app, "sessions", "List sessions, read one, or close one.", panel=PANEL)
+    inner = group(app, "sessions", "List sessions, read one, close one, or undo that.", panel=PANEL)
     command(inner, "list", list_sessions)
     command(inner, "show", show)
     command(inner, "close", close)
+    command(inner, "clear", clear)
+    command(inner, "restore", restore)
 
 
 def list_sessions(call: Call, owner: OwnerOption = None, limit: LimitOption = 20) -> None:
-    """List sessions, the one with the newest turn first."""
+    """List sessions, the one with the newest turn first, each with the title of its summary where it has one."""
+    from dataclasses import asdict
 
-    async def read(memory: Memory) -> list[Session]:
-        return await memory.sessions(owner=await scope(memory, owner), limit=limit + 1)
+    async def read(memory: Memory) -> list[tuple[Session, str | None]]:
+        found = await memory.sessions(owner=await scope(memory, owner), limit=limit + 1)
+        return [(each, await _title(memory, each)) for each in found]
 
     found = call.run(read)
     shown = found[:limit]
-    rows = [(each.id, each.owner, each.state, f"{each.turns:,}", call.screen.time(each.last_at)) for each in shown]
-    columns = ("session", "~owner", "state", "#turns", "newest turn")
-    empty = "There are no sessions yet."
-    call.screen.items(shown, columns, rows, empty=empty, more=len(found) > limit)
+    rows = [
+        (each.id, _whose(each, title), each.state, f"{each.turns:,}", call.screen.time(each.last_at))
+        for each, title in shown
+    ]
+    columns = ("session", "~owner, and what it was about", "state", "#turns", "newest turn")
+    records = [{**asdict(each), "title": title} for each, title in shown]
+    call.screen.items(records, columns, rows, empty="There are no sessions yet.", more=len(found) > limit)
     if len(found) > limit:
         call.screen.note(f"These are the newest {limit:,}; --limit shows more.")
+
+
+async def _title(memory: Memory, session: Session) -> str | None:
+    if not session.summary_seq:
+        return None
+    summary = await memory.store.summary_of(session.owner, session.id)
+    return None if summary is None else summary.title
+
+
+def _whose(session: Session, title: str | None) -> Text:
+    from afterglow.cli.screen import Styled
+
+    line = Styled().add(session.owner)
+    return line.add("\n", lines=True).add(title, "dim").text if title else line.text
 
 
 FullOption = Annotated[bool, typer.Option("--full", metavar="", help="Do not shorten long texts.")]
@@ -89,6 +110,37 @@ def close(call: Call, session: SessionArgument, owner: OwnerOption = None) -> No
     closed = call.run(act)
     assert closed.closed_at is not None
     call.screen.answer({"session": closed}, f"{closed.id} is closed since {call.screen.time(closed.closed_at)}.")
+
+
+def clear(call: Call, session: SessionArgument, owner: OwnerOption = None) -> None:
+    """Clear a session's context and close it, as happens to one that is quiet for long.
+
+    Turns, summary and facts stay, and its log says that it was cleared. The next message on its binding opens another
+    session; `sessions restore` undoes it until then.
+    """
+
+    async def act(memory: Memory) -> tuple[Session, Session]:
+        found = await find(memory, session, owner)
+        return found, await memory.clear(found)
+
+    before, cleared = call.run(act)
+    assert cleared.closed_at is not None
+    since = call.screen.time(cleared.closed_at)
+    if before.state == "closed":
+        return call.screen.answer({"session": cleared}, f"{cleared.id} was closed already, since {since}.")
+    call.screen.answer({"session": cleared}, f"{cleared.id} is cleared, and closed since {since}.")
+    call.screen.note(f"`afterglow sessions restore {cleared.id}` undoes it, until another session follows.")
+    return None
+
+
+def restore(call: Call, session: SessionArgument, owner: OwnerOption = None) -> None:
+    """Reopen a session that was closed, cleared or ended, while no other has followed it."""
+
+    async def act(memory: Memory) -> Session:
+        return await memory.restore(await find(memory, session, owner))
+
+    restored = call.run(act)
+    call.screen.answer({"session": restored}, f"{restored.id} is open again, with all its turns.")
 
 
 async def scope(memory: Memory, owner: str | None) -> Any:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from afterglow.clock import from_us, to_us
 from afterglow.errors import ClaimLost, NotFound
@@ -24,6 +25,8 @@ from afterglow.store.transaction import Row, Tx
 from afterglow.work import Backlog, Claim, Due, Kind, Limits, State, Work
 
 _SECOND = 1_000_000
+_BATCH = 100
+T = TypeVar("T")
 
 
 def ask(tx: Tx, due: Due) -> None:
@@ -55,6 +58,34 @@ def mark_due(tx: Tx, due: Due, owner: str, subject: str) -> None:
         rearm=int(due.rearm),
     )
     if _settle(tx, owner, due.kind, subject) <= asked["now"]:
+        tx.wake_workers()
+
+
+def mark_all_due(tx: Tx, due: Due, subjects: Sequence[tuple[str, str]]) -> None:
+    """Mark work due, of one kind, that nobody asks for yet: as (owner, subject). What somebody asks for meanwhile stays."""
+    now: int = tx.one("SELECT {now} AS now")["now"]
+    values = {"kind": due.kind, "at": to_us(due.at), "reason": due.reason}
+    for batch in _batches(subjects):
+        places = ", ".join(f"(:o{n}, :kind, :s{n}, :at, :at, :reason)" for n in range(len(batch)))
+        named = {f"o{n}": owner for n, (owner, _) in enumerate(batch)}
+        tx.run(
+            f"""INSERT INTO work (owner, kind, subject, due_at, ready_at, reason) VALUES {places}
+                ON CONFLICT (owner, kind, subject) DO NOTHING""",
+            **values,
+            **named,
+            **{f"s{n}": subject for n, (_, subject) in enumerate(batch)},
+        )
+    for batch in _batches(sorted({owner for owner, _ in subjects})):
+        places = ", ".join(f"(:o{n}, :kind, :at)" for n in range(len(batch)))
+        tx.run(
+            f"""INSERT INTO work_heads (owner, kind, look_at) VALUES {places}
+                ON CONFLICT (owner, kind) DO UPDATE SET look_at = excluded.look_at
+                WHERE work_heads.look_at > excluded.look_at""",
+            kind=due.kind,
+            at=to_us(due.at),
+            **{f"o{n}": owner for n, owner in enumerate(batch)},
+        )
+    if subjects and to_us(due.at) <= now:
         tx.wake_workers()
 
 
@@ -212,6 +243,11 @@ def _backlog(row: Row) -> Backlog:
         parked=int(row["parked"] or 0),
         oldest_due_at=None if row["oldest"] is None else from_us(int(row["oldest"])),
     )
+
+
+def _batches(items: Sequence[T]) -> list[Sequence[T]]:
+    """In the order given, so many at a time as fit into one statement of either database."""
+    return [items[first : first + _BATCH] for first in range(0, len(items), _BATCH)]
 
 
 _THIS = "owner = :owner AND kind = :kind AND subject = :subject AND {mine}"

@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from afterglow.clock import from_us, to_us
+from afterglow.compaction import ended
 from afterglow.errors import ClaimLost
 from afterglow.primary import Lease
 from afterglow.store import log, queue, sessions
@@ -23,6 +24,8 @@ from afterglow.turns import Session
 from afterglow.work import Claim, Due
 
 _SECOND = 1_000_000
+_AHEAD_MOST = timedelta(days=1)
+"""A turn that is dated further in the future than this says nothing of whether its session is busy now."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,23 +110,29 @@ def summary_of(tx: Tx, session: str) -> Summary | None:
 
 def summaries_at(tx: Tx, at_us: int, besides: str, limit: int) -> list[Summary]:
     """What was known at a moment: of each session the summary that was the newest then."""
-    rows = tx.rows(
-        """SELECT * FROM summaries WHERE {mine} AND created_at <= :at AND session <> :besides
-           ORDER BY created_at DESC, session DESC, last_seq DESC LIMIT :most""",
-        at=at_us,
-        besides=besides,
-        most=4 * limit,
-    )
     newest: dict[str, Summary] = {}
-    for row in rows:
-        newest.setdefault(row["session"], _summary(row))
+    most, read = 4 * limit, 0
+    while len(newest) < limit:
+        rows = tx.rows(
+            """SELECT * FROM summaries WHERE {mine} AND created_at <= :at AND session <> :besides
+               ORDER BY created_at DESC, session DESC, last_seq DESC LIMIT :most OFFSET :read""",
+            at=at_us,
+            besides=besides,
+            most=most,
+            read=read,
+        )
+        for row in rows:
+            newest.setdefault(row["session"], _summary(row))
+        if len(rows) < most:
+            break
+        most, read = 2 * most, read + most  # one session that was summarised again and again hides no other
     return sorted(newest.values(), key=lambda each: each.last_at, reverse=True)[:limit]
 
 
 def request_sunset(tx: Tx, session: str, due: Due) -> Session:
     row = sessions.existing(sessions.find(tx, session, lock=True), session)
     sessions.sunset(tx, row["owner"], session, to_us(due.at))
-    queue.mark_due(tx, due, row["owner"], session)
+    _mark_ended(tx, row, due.at, due.reason)
     return sessions.session(tx, session)
 
 
@@ -133,6 +142,8 @@ def clear_session(tx: Tx, session: str, claim: Claim | None, entry: log.Entry, a
     if by_hand or row["state"] == "idle":
         log.announce(tx, row, entry)
         sessions.close_session(tx, session, at_us, "cleared")
+    if by_hand and row["said_seq"] > row["summary_seq"]:  # by its timer it was summarised before, or is to be
+        _mark_ended(tx, row, from_us(at_us), "manual")
     if claim is not None:
         queue.finish(tx, claim)
     return sessions.session(tx, session)
@@ -145,10 +156,9 @@ def sweep(
     found = {
         (row["owner"], row["id"])
         for order, limit in (("DESC", newest), ("ASC", oldest))
-        for row in _stale(tx, quiet_before, since, order, limit)
+        for row in _stale(tx, quiet_before, since, now + _AHEAD_MOST, order, limit)
     }
-    for owner, session in sorted(found):
-        queue.mark_due(tx, Due(kind="summary", at=now, reason=reason), owner, session)
+    queue.mark_all_due(tx, Due(kind="summary", at=now, reason=reason), sorted(found))
     tx.run(
         "UPDATE fleet SET last_sweep_at = :at, last_sweep_found = :found, last_sweep_reason = :reason WHERE id = 1",
         at=to_us(now),
@@ -205,14 +215,23 @@ def fleet(tx: Tx) -> Fleet:
     )
 
 
-def _stale(tx: Tx, quiet_before: datetime, since: datetime | None, order: str, limit: int) -> list[Row]:
+def _mark_ended(tx: Tx, row: Row, at: datetime, reason: str) -> None:
+    """What follows the end of a session is due."""
+    for due in sorted(ended(at, reason), key=lambda due: due.kind):  # in this order, as everywhere
+        queue.mark_due(tx, due, row["owner"], row["id"])
+
+
+def _stale(
+    tx: Tx, quiet_before: datetime, since: datetime | None, nobody_after: datetime, order: str, limit: int
+) -> list[Row]:
     return tx.rows(
         f"""SELECT owner, id FROM sessions WHERE {{mine}} AND said_seq > summary_seq
-              AND (last_at < :quiet_before OR state = 'closed') AND last_at >= :since
+              AND (last_at < :quiet_before OR last_at > :nobody_after OR state = 'closed') AND last_at >= :since
               AND NOT EXISTS (SELECT 1 FROM work WHERE work.owner = sessions.owner AND work.kind = 'summary'
                               AND work.subject = sessions.id)
             ORDER BY last_at {order} LIMIT :limit""",
         quiet_before=to_us(quiet_before),
+        nobody_after=to_us(nobody_after),
         since=0 if since is None else to_us(since),
         limit=limit,
     )

@@ -9,14 +9,15 @@ from starlette.exceptions import HTTPException
 from afterglow import __version__
 from afterglow.errors import AfterglowError
 from afterglow.memory import Memory
-from afterglow.web import contexts, health, problems, reading, writing
+from afterglow.web import contexts, health, metrics, problems, reading, summaries, work, writing
 from afterglow.web.gate import behind_gate
+from afterglow.working import Beside
 
 OPENAPI = "/api/v1/openapi.json"
 
 
-def app(memory: Memory) -> FastAPI:
-    """The door to this memory. It opens and closes nothing by itself."""
+def app(memory: Memory, beside: Beside | None = None) -> FastAPI:
+    """The door to this memory. It opens and closes nothing by itself; `beside` is what the process does next to it."""
     made = FastAPI(
         title="Afterglow",
         version=__version__,
@@ -28,8 +29,9 @@ def app(memory: Memory) -> FastAPI:
         responses={"default": {"model": problems.Problem, "description": "What is wrong, in one shape everywhere"}},
     )
     made.state.memory = memory
-    for router in (health.router, reading.router, contexts.router, writing.router):
-        made.include_router(router)
+    made.state.beside = beside
+    for door in (health, metrics, reading, contexts, summaries, work, writing):
+        made.include_router(door.router)
     for kind in (AfterglowError, HTTPException, RequestValidationError):
         made.add_exception_handler(kind, problems.handle)
     made.add_middleware(behind_gate, memory=memory)

@@ -1,0 +1,59 @@
+"""The routes of the work behind the replies: what is due, under way or parked, and trying it again."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+from pydantic import BaseModel, Field
+
+from afterglow.web.reading import (
+    Accessed,
+    Asked,
+    Opened,
+    Text,
+    _scope,  # pyright: ignore[reportPrivateUsage] - the rule of whose rows a request is about stands there alone
+)
+from afterglow.web.summaries import nothing_sent
+from afterglow.work import Kind, State, Work
+
+router = APIRouter(prefix="/api/v1")
+
+
+class WorkAsked(Asked):
+    state: State | None = None
+    kind: Kind | None = None
+    limit: int = Field(default=100, ge=1, le=1000)
+
+
+class RetryAsked(Asked):
+    kind: Kind | None = None
+    subject: Text | None = Field(default=None, description="A session, a task or an owner; everything without it")
+
+
+class WorkFound(BaseModel):
+    """Work, what is ready first at the top."""
+
+    items: list[Work]
+    complete: bool = Field(description="Whether this is all of it; if not, a larger limit shows more")
+
+
+class Retried(BaseModel):
+    """How much is tried again."""
+
+    retried: int
+
+
+@router.get("/work")
+async def work(memory: Opened, access: Accessed, asked: Annotated[WorkAsked, Query()]) -> WorkFound:
+    """The work that is due, under way, waiting for its time or parked, with the last error of what failed."""
+    scope = _scope(access, asked.owner)
+    found = await memory.store.work_list(scope, asked.state, asked.limit + 1, kind=asked.kind)
+    return WorkFound(items=found[: asked.limit], complete=len(found) <= asked.limit)
+
+
+@router.post("/work/retry", dependencies=[Depends(nothing_sent)])
+async def retry(memory: Opened, access: Accessed, asked: Annotated[RetryAsked, Query()]) -> Retried:
+    """Make what failed or is parked due at once, with its failed tries forgotten."""
+    scope = _scope(access, asked.owner)
+    return Retried(retried=await memory.store.retry(scope, kind=asked.kind, subject=asked.subject))
