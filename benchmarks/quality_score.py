@@ -71,13 +71,14 @@ def score(text: str, folded: Sequence[Said], everything: Sequence[Said]) -> dict
     Also the share of the annotators' words that stand in it, a mean over what they noted; words count by their first letters.
     """
     wanted, kept = found_in("\n".join(each.text for each in folded)), words_of(text)
-    noted, stems = [note for each in folded for note in each.noted], stems_of(text)
+    noted = [found for each in folded for note in each.noted if (found := stems_of(note))]
+    stems = stems_of(text)
     return {
         "tokens": estimate(text),
         "wanted": len(wanted.all),
         "kept": len(wanted.all & kept),
         **{kind: [len(getattr(wanted, kind) & kept), len(getattr(wanted, kind))] for kind in KINDS},
-        "noted": round(mean(len(stems_of(note) & stems) / len(stems_of(note)) for note in noted), 3) if noted else None,
+        "noted": round(mean(len(note & stems) / len(note) for note in noted), 3) if noted else None,
         "invented": sorted(found_in(text).all - may_be_said(everything)),
     }
 

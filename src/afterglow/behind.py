@@ -20,6 +20,10 @@ from afterglow.worker import Worker
 
 Wait = Callable[[Turn, Quiet], Awaitable[None]]
 
+_AGAIN_SECONDS = 0.1
+_AGAIN_MAX_SECONDS = 60.0
+"""How long to wait before looking again at a timer that should have gone off, at first and at most."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -67,13 +71,26 @@ class Behind:
             del self._folding[session]
 
     async def _watch(self, turn: Turn, quiet: Quiet) -> None:
-        if await self._wait_for_quiet(turn, quiet):
+        wait = _AGAIN_SECONDS
+        while await self._wait_for_quiet(turn, quiet):
             await self._worker.attend(turn.owner, "idle", turn.session)
+            if await self._state(turn) == "idle":
+                break
+            # Somebody wrote meanwhile, or it failed and waits, or by the database's clock it is not time yet.
+            await asyncio.sleep(wait)
+            wait = min(2 * wait, _AGAIN_MAX_SECONDS)
+        if await self._state(turn) == "idle" and quiet.timeout_clear_seconds:
             self._start("clear", turn, quiet, self._clear)
 
     async def _clear(self, turn: Turn, quiet: Quiet) -> None:
-        await asyncio.sleep(quiet.timeout_clear_seconds)
-        await self._worker.attend(turn.owner, "clear", turn.session)  # which is not due if anybody wrote meanwhile
+        wait = quiet.timeout_clear_seconds
+        while await self._state(turn) == "idle":
+            await asyncio.sleep(wait)
+            await self._worker.attend(turn.owner, "clear", turn.session)  # which is not due if anybody wrote meanwhile
+            wait = min(max(_AGAIN_SECONDS, quiet.timeout_clear_seconds), _AGAIN_MAX_SECONDS)
+
+    async def _state(self, turn: Turn) -> str:
+        return (await self._store.session(turn.owner, turn.session)).state
 
     def _start(self, kind: Kind, turn: Turn, quiet: Quiet, waits: Wait) -> None:
         """One task for each kind of timer of each session."""

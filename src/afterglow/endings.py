@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import tzinfo
 
 from afterglow.clock import new_fence
+from afterglow.compaction import Block, parts_of
 from afterglow.contexts import Contexts, MeansOf
 from afterglow.fold import Material, Order
 from afterglow.store.blocks import Shown
 from afterglow.store.contract import Store
 from afterglow.store.log import Entry
-from afterglow.summaries import TRIGGERS, Summary, Trigger, Written, is_stale, material_of, write
+from afterglow.summaries import TRIGGERS, Summary, Trigger, Written, is_stale, material_of, together, write
 from afterglow.transcript import said_by_anybody, transcript
-from afterglow.turns import Draft, Session
+from afterglow.turns import Draft, Session, Turn
 from afterglow.work import Claim
 from afterglow.worker import Commit
 
 _PROMPT_TOKENS = 1_500
 """What the instructions, the form and the answer take of a model's window."""
-FORCED = "forced"
-"""The reason of a summary that is made again although nothing was said since."""
+_HELPING_TOKENS_MIN = 500
+"""A model whose window leaves less room than this is given that much all the same."""
+_PAGE_TURNS = 1_000
 
 _log = logging.getLogger(__name__)
 
@@ -64,12 +67,17 @@ class Summaries:
 
     async def act(self, claim: Claim) -> Commit | None:
         """The summary of the session that the claim is about, and its commit; None where it has one that covers all."""
-        trigger: Trigger = claim.reason if claim.reason in TRIGGERS else "manual"
         session = await self._store.session(claim.owner, claim.subject)
-        forced = claim.reason == FORCED
-        if not (is_stale(session) or forced) or not session.said_seq:
-            return None
-        summary = await self.write(session, trigger, from_scratch=forced)
+        return await self._made(claim, session) if is_stale(session) else None
+
+    async def anew(self, claim: Claim) -> Commit | None:
+        """The same, from the beginning, although nothing may have been said since."""
+        session = await self._store.session(claim.owner, claim.subject)
+        return await self._made(claim, session, from_scratch=True) if session.said_seq else None
+
+    async def _made(self, claim: Claim, session: Session, *, from_scratch: bool = False) -> Commit:
+        trigger: Trigger = claim.reason if claim.reason in TRIGGERS else "manual"
+        summary = await self.write(session, trigger, from_scratch=from_scratch)
 
         async def commit() -> None:
             await self._store.commit_summary(claim.owner, summary, before_seq=session.summary_seq, claim=claim)
@@ -83,7 +91,6 @@ class Summaries:
         room = means.summarising.window_tokens - _PROMPT_TOKENS
         shown = await self._contexts.folded_within(session, room)
         old = None if from_scratch else await self._store.summary_of(session.owner, session.id)
-        material = self._material(shown, old)
         order = Order(
             prompt="summary",
             purpose="summary",
@@ -93,13 +100,34 @@ class Summaries:
             owner=session.owner,
             session=session.id,
         )
-        return self._summary(shown, await write(means.summarising, material, order), trigger)
+        made: list[Written] = []
+        for blocks, turns in await self._helpings(shown, old, room - order.tokens_max):
+            before = self._summary(shown, made[-1], trigger) if made else old
+            material = self._material(before, blocks, turns, means.frame.zone)
+            made.append(await write(means.summarising, material, order))
+        return self._summary(shown, together(made), trigger)
 
-    def _material(self, shown: Shown, old: Summary | None) -> Material:
+    async def _helpings(self, shown: Shown, old: Summary | None, room: int) -> list[tuple[list[Block], list[Turn]]]:
+        """What is new, in order, in runs that a model can read: one, unless the last exchange alone is too long for it."""
         after = old.last_seq if old else 0
-        zone = self._means_of(shown.session.binding.agent).frame.zone
         blocks = [block for block in shown.blocks if block.last_seq > after]
-        turns = [turn for turn in shown.tail if turn.seq > after]
+        turns = await self._turns(shown, after)
+        left = room - sum(block.tokens for block in blocks)
+        if left > 0 and len(parts_of(turns, left)) <= 1:
+            return [(blocks, turns)]
+        parts = parts_of(turns, max(room, _HELPING_TOKENS_MIN))
+        return [*([(blocks, [])] if blocks else []), *(([], part) for part in parts)]
+
+    async def _turns(self, shown: Shown, after: int) -> list[Turn]:
+        """The turns that are in no block and in no summary yet, however many there are."""
+        session, seq = shown.session, max(shown.session.folded.to_seq, after)
+        turns: list[Turn] = []
+        while seq < session.turns:
+            turns += await self._store.turns(session.owner, session.id, first_seq=seq + 1, limit=_PAGE_TURNS)
+            seq = turns[-1].seq
+        return turns
+
+    def _material(self, old: Summary | None, blocks: Sequence[Block], turns: Sequence[Turn], zone: tzinfo) -> Material:
         tokens = sum(block.tokens for block in blocks) + sum(turn.tokens for turn in turns)
         return material_of(old, blocks, transcript(turns, zone), said_by_anybody(turns), tokens)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -274,12 +275,19 @@ class Memory:
         return await self.store.reopen_session(session.owner, session.id)
 
     async def summarize(self, session: Session, *, force: bool = False) -> Summary | None:
-        """The session's summary, made now if it has said something since the last one, or if `force` wants it made anew."""
+        """The session's summary, made now if it has said something since the last one, or if `force` wants it made anew.
+
+        ClaimLost where another process is making it at this moment.
+        """
         _check_session(session)
-        now = await self.session(session.id, owner=session.owner)
-        if (is_stale(now) or force) and now.said_seq:
-            made = await self.summarising.write(now, "manual", from_scratch=force)
-            await self.store.commit_summary(now.owner, made, before_seq=now.summary_seq)
+        found = await self.session(session.id, owner=session.owner)
+        if (is_stale(found) or force) and found.said_seq:
+            due = Due(kind="summary", at=self.store.clock.now(), reason="manual", subject=session.id)
+            await self.store.mark_due(session.owner, due)
+            act = self.summarising.anew if force else self.summarising.act
+            await self._worker.do_now(
+                session.owner, "summary", session.id, lambda claim: act(replace(claim, reason="manual"))
+            )
         return await self.store.summary_of(session.owner, session.id)
 
     async def summaries(

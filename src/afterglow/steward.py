@@ -70,13 +70,16 @@ class Steward:
             except AfterglowError as error:
                 self.is_primary = False
                 _log.warning("nothing can be done unasked now: %s", error)
+            except Exception:  # noqa: BLE001 - the boundary: who stopped here would be primary in name only
+                self.is_primary = False
+                _log.warning("nothing can be done unasked now", exc_info=True)
             try:
                 async with asyncio.timeout(self._chosen.lease_seconds / 3):
                     await stop.wait()
             except TimeoutError:
                 continue
         if self.is_primary:
-            await self._store.leave_primary(self._token)
+            await self._leave()
 
     async def turn(self) -> int:
         """Renew or take the lease; sweep if it is held and time to. The answer is how many summaries became due."""
@@ -115,7 +118,7 @@ class Steward:
         )
 
     async def _sweep(self, now: datetime) -> int:
-        oldest = self._chosen.sweep_sessions // _OLDEST_SHARE
+        oldest = -(-self._chosen.sweep_sessions // _OLDEST_SHARE)  # one at least, or it would never come to them
         return await self._store.sweep(
             "periodic-sweep",
             quiet_before=self._quiet_before(now),
@@ -125,6 +128,12 @@ class Steward:
 
     def _quiet_before(self, now: datetime) -> datetime:
         return now - timedelta(seconds=self._chosen.sweep_quiet_seconds)
+
+    async def _leave(self) -> None:
+        try:
+            await self._store.leave_primary(self._token)
+        except AfterglowError as error:
+            _log.info("the lease was not given up, and will end by itself: %s", error)
 
     async def _take(self) -> Lease:
         explicit = self._chosen.primary == "true"

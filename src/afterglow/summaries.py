@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, get_args
 
@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 
 from afterglow.checks import problem_with
 from afterglow.compaction import Block
-from afterglow.errors import ModelBadOutput
+from afterglow.errors import ModelBadOutput, ModelTooLong
 from afterglow.fold import Material, Order, requests_in, without_names
 from afterglow.identifiers import identifiers
 from afterglow.model import Completion, Model, PaidAnswer, Request
@@ -139,6 +139,9 @@ async def write(model: Model, material: Material, order: Order) -> Written:
             assert isinstance(answer.data, Filled)
             filled = cleaned(answer.data, material)
             problem = _problem(filled, request, material, order)
+        except ModelTooLong as long:  # the same again would be too long again
+            problem = str(long)
+            break
         except ModelBadOutput as bad:
             problem = str(bad)
             paid += [bad] if isinstance(bad, PaidAnswer) else []
@@ -153,6 +156,18 @@ async def write(model: Model, material: Material, order: Order) -> Written:
         output_tokens=sum(each.usage.output_tokens for each in paid),
         cost_usd=None if None in costs else sum(cost or 0 for cost in costs),
         degraded=bool(problem),
+    )
+
+
+def together(made: Sequence[Written]) -> Written:
+    """The last of several that were written one from the other, with what all of them cost."""
+    costs = [each.cost_usd for each in made]
+    return replace(
+        made[-1],
+        input_tokens=sum(each.input_tokens for each in made),
+        output_tokens=sum(each.output_tokens for each in made),
+        cost_usd=None if None in costs else sum(cost or 0 for cost in costs),
+        degraded=any(each.degraded for each in made),
     )
 
 

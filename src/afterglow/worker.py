@@ -14,7 +14,7 @@ import os
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 
-from afterglow.errors import AfterglowError, ClaimLost, ModelBusy, ModelStopped
+from afterglow.errors import AfterglowError, ClaimLost, ModelBusy, ModelStopped, NotFound
 from afterglow.guard import redact
 from afterglow.store.contract import Store
 from afterglow.work import Claim, Kind, Limits, doing, error_text, is_spent, wait_seconds
@@ -98,6 +98,27 @@ class Worker:
             done += 1
         return done
 
+    async def do_now(self, owner: str, kind: Kind, subject: str, act: Act) -> None:
+        """Do this piece of work here and now. What goes wrong is raised; ClaimLost where somebody else is about it."""
+        with contextlib.suppress(NotFound):  # a person's wish ends the waiting after a failure
+            await self._store.retry(owner, kind=kind, subject=subject)
+        claim = await self._store.claim_one(owner, kind, subject, holder=self._holder, limits=self._limits)
+        if claim is None:
+            raise ClaimLost(f"another process is about the {kind} of {subject!r} at this moment; look again in a while")
+        try:
+            await self._committed(claim, act)
+        except asyncio.CancelledError:
+            await asyncio.shield(self._let_go(claim))
+            raise
+        except Exception as error:
+            await self._give_back(claim, error)
+            raise
+
+    async def _committed(self, claim: Claim, act: Act) -> None:
+        async with self._renewing(claim), asyncio.timeout(self._limits.act_seconds_max):
+            commit = await act(claim)
+        await (self._store.finish(claim) if commit is None else commit())
+
     async def _claim_if_possible(self, limit: int) -> list[Claim]:
         try:
             return await self._claim(limit) if limit else []
@@ -130,17 +151,14 @@ class Worker:
 
     async def _act(self, claim: Claim) -> None:
         try:
-            async with self._renewing(claim), asyncio.timeout(self._limits.act_seconds_max):
-                commit = await self._acts[claim.kind](claim)
-            await (self._store.finish(claim) if commit is None else commit())
+            await self._committed(claim, self._acts[claim.kind])
         except ClaimLost as lost:
             _log.info("%s of %s: %s", claim.kind, claim.subject, lost)
             # Where only the result was refused the claim is still held, and nobody should wait for the end of its lease.
             await self._give_back(claim, lost)
         except asyncio.CancelledError:
             # Whoever stops the worker does not make the next one wait for the end of the lease.
-            stopped = self._put_back(claim, "the worker was stopped", wait_seconds=0, park=False, counts=False)
-            await asyncio.shield(stopped)
+            await asyncio.shield(self._let_go(claim))
             raise
         except AfterglowError as error:
             _log.warning("%s of %s failed: %s", claim.kind, claim.subject, redact(str(error)).text)
@@ -161,6 +179,9 @@ class Worker:
         )
         said = redact(error_text(error)).text  # a provider's error may quote a key
         await self._put_back(claim, said, wait_seconds=wait, park=park)
+
+    async def _let_go(self, claim: Claim) -> None:
+        await self._put_back(claim, "the worker was stopped", wait_seconds=0, park=False, counts=False)
 
     async def _put_back(
         self, claim: Claim, error: str, *, wait_seconds: float, park: bool, counts: bool = True

@@ -318,3 +318,17 @@ async def test_a_waiting_worker_is_woken_by_work_that_is_due_now(store: Store) -
     await asyncio.sleep(0.3)
     await store.mark_due("o", due())
     await asyncio.wait_for(waiting, 5)
+
+
+@pytest.mark.spec("SUM-10", "P7")
+async def test_what_is_due_is_claimed_however_many_others_were_done_before_it(store: Store) -> None:
+    """Places in the round where nothing is left must not be looked at in vain, one claim after the other."""
+    for number in range(40):
+        owner = f"kate/web/{number}"
+        await store.mark_due(owner, Due(kind="summary", at=NOON, reason="manual", subject="s"))
+        claimed = await store.claim_one(owner, "summary", "s", holder="w", limits=Limits())
+        assert claimed is not None
+        await (store.finish(claimed) if number % 2 else store.give_back(claimed, "no", wait_seconds=3600, park=False))
+    await store.mark_due("kate/web/last", Due(kind="summary", at=NOON, reason="manual", subject="s"))
+    (claim,) = await store.claim(("summary",), limit=4, holder="w", limits=Limits())
+    assert claim.owner == "kate/web/last"

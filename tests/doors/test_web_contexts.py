@@ -27,6 +27,7 @@ TALK = "/api/v1/sessions/talk"
 def with_model(door: Door, model: ScriptedModel, *answers: str | Exception, **compaction: Any) -> Door:
     """The same door, with this model behind it, and a calendar that is asked if it has answers."""
     given: dict[str, Any] = {"data_dir": str(door.memory.settings.data_dir), "zone": "UTC"}
+    given["timeout_summarize_seconds"] = 0  # no timer among the work
     if answers:
         given["sources"] = {"calendar": {"kind": "agent", "address": "tests.paths.conftest:Calendar"}}
         compaction["context_sources"] = ({"source": "calendar"},)

@@ -6,12 +6,11 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from afterglow.cli.screen import count
-from afterglow.errors import AfterglowError, BadSettings, ClaimLost, MissingPackage, NotFound, StoreError
+from afterglow.errors import AfterglowError, BadSettings, ClaimLost, MissingPackage, StoreError
 from afterglow.guard import redact
 from afterglow.memory import Memory
 from afterglow.model.offline import NAME as OFFLINE
@@ -20,8 +19,6 @@ from afterglow.spend import Usage
 from afterglow.store.transaction import Scope
 from afterglow.summaries import Summary, is_stale
 from afterglow.turns import Session
-from afterglow.worker import Worker, holder_name
-from afterglow.working import work_limits
 
 _PAGE = 200
 _PROMPT_TOKENS = 1_000
@@ -176,7 +173,6 @@ class _Run:
                 return
             try:
                 self._note(await self._memory.summarize(session, force=self._force))
-                await end_request(self._memory, session)
             except ClaimLost:
                 self._tally.elsewhere += 1
             except StoreError as error:
@@ -206,19 +202,6 @@ class _Run:
         error = redact(error).text  # a provider's error may quote a key
         _log.warning("the summary of session %s failed: %s", session.id, error)
         self._tally.failed.append(Failed(owner=session.owner, session=session.id, error=error))
-
-
-async def end_request(memory: Memory, session: Session) -> None:
-    """Do what was asked of the session's summary before, if anything was: where it is made already, that is at an end."""
-    with suppress(NotFound):  # nothing has failed before; else a person's wish ends the waiting
-        await memory.store.retry(session.owner, kind="summary", subject=session.id)
-    worker = Worker(
-        memory.store,
-        {"summary": memory.acts["summary"]},
-        holder=holder_name(),
-        limits=work_limits(memory.settings),
-    )
-    await worker.attend(session.owner, "summary", session.id)
 
 
 async def _pages(memory: Memory, choice: Choice) -> AsyncGenerator[list[Session]]:

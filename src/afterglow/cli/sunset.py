@@ -9,7 +9,7 @@ import typer
 from afterglow.cli.call import Call, OwnerOption, SessionArgument, command
 from afterglow.cli.sessions import find
 from afterglow.cli.summaries import PANEL, SILENT, whole
-from afterglow.errors import ModelError
+from afterglow.errors import ClaimLost, ModelError
 
 if TYPE_CHECKING:
     from afterglow.memory import Memory
@@ -37,7 +37,7 @@ def sunset(
     async def act(memory: Memory) -> tuple[Session, Summary | None, str | None, str]:
         ended = await memory.sunset(await find(memory, session, owner))
         maker = None
-        if now or not is_stale(ended):  # where all is covered, that is said at once, and costs nothing
+        if now:
             maker = await _make_now(memory, ended)
         after = await memory.session(ended.id, owner=ended.owner)
         summary = None if is_stale(after) else await memory.store.summary_of(after.owner, after.id)
@@ -55,18 +55,18 @@ async def _make_now(memory: Memory, session: Session) -> str | None:
     """Make the summary, unless somebody else is about it, who is named then."""
     from afterglow.cli.explanation import work_of
     from afterglow.cli.screen import waiting
-    from afterglow.cli.summarising import end_request
 
-    with waiting(f"summarising {session.id}"):
-        await end_request(memory, session)
-    left = next((each for each in await work_of(memory, session) if each.kind == "summary"), None)
-    if left is not None and left.last_error and left.state != "claimed":
-        said = left.last_error.partition(": ")[2] or left.last_error
+    try:
+        with waiting(f"summarising {session.id}"):
+            await memory.summarize(session)
+    except ClaimLost:
+        return next((each.holder for each in await work_of(memory, session) if each.kind == "summary"), None)
+    except ModelError as error:
         raise ModelError(
-            f"{session.id} has ended, and its summary could not be made now: {said.rstrip('.')}. It stays due; "
+            f"{session.id} has ended, and its summary could not be made now: {str(error).rstrip('.')}. It stays due; "
             f"`afterglow summarize {session.id}` tries it again"
-        )
-    return left.holder if left is not None else None
+        ) from error
+    return None
 
 
 def _who_makes_it(session: Session, summary: Summary | None, maker: str | None, holder: str | None) -> str:

@@ -25,6 +25,7 @@ from afterglow.store.transaction import Row, Tx
 from afterglow.work import Backlog, Claim, Due, Kind, Limits, State, Work
 
 _SECOND = 1_000_000
+_ROUNDS_MAX = 50
 _BATCH = 100
 T = TypeVar("T")
 
@@ -92,7 +93,18 @@ def mark_all_due(tx: Tx, due: Due, subjects: Sequence[tuple[str, str]]) -> None:
 def claim(tx: Tx, kinds: Sequence[Kind], limit: int, holder: str, tokens: Sequence[int], limits: Limits) -> list[Claim]:
     now = _now(tx)
     _end_waits_from_the_future(tx, now, limits)
-    heads = _due_heads(tx, kinds, now, limit)
+    for _ in range(_ROUNDS_MAX):  # where the first places have nothing to give, those behind them may
+        heads = _due_heads(tx, kinds, now, limit)
+        claims = _claims_of(tx, heads, now, limit, holder, tokens, limits)
+        if claims or not heads:
+            return claims
+    return []
+
+
+def _claims_of(
+    tx: Tx, heads: Sequence[Row], now: int, limit: int, holder: str, tokens: Sequence[int], limits: Limits
+) -> list[Claim]:
+    """What is ready at these places, a share of each."""
     share = -(-limit // max(1, len(heads)))
     until = now + int(limits.lease_seconds * _SECOND)
     claims: list[Claim] = []
@@ -146,6 +158,7 @@ def finish(tx: Tx, held: Claim) -> None:
     )
     if row["due_at"] is None:
         tx.run(f"DELETE FROM work WHERE {_THIS}", owner=held.owner, kind=held.kind, subject=held.subject)
+        _settle_head(tx, held.owner, held.kind)
     else:
         _settle(tx, held.owner, held.kind, held.subject)
 
@@ -368,6 +381,15 @@ def _park_the_crashed(tx: Tx, row: Row, again_at: int) -> None:
         subject=row["subject"],
         again_at=again_at,
     )
+
+
+def _settle_head(tx: Tx, owner: str, kind: Kind) -> None:
+    """After the end of a piece of work: nobody is to look in vain where nothing is left."""
+    here = "owner = :owner AND kind = :kind AND {mine}"
+    # Locked before it is looked whether anything is left: who asks for more waits, and puts it there anew.
+    tx.row(f"SELECT 1 FROM work_heads WHERE {here} {{lock}}", owner=owner, kind=kind)
+    if tx.row(f"SELECT 1 FROM work WHERE {here} LIMIT 1", owner=owner, kind=kind) is None:
+        tx.run(f"DELETE FROM work_heads WHERE {here}", owner=owner, kind=kind)
 
 
 def _put_head_back(tx: Tx, head: Row, now: int) -> None:

@@ -216,9 +216,10 @@ def fleet(tx: Tx) -> Fleet:
 
 
 def _mark_ended(tx: Tx, row: Row, at: datetime, reason: str) -> None:
-    """What follows the end of a session is due."""
+    """What follows the end of a session is due; its summary only if it has said something since the last one."""
     for due in sorted(ended(at, reason), key=lambda due: due.kind):  # in this order, as everywhere
-        queue.mark_due(tx, due, row["owner"], row["id"])
+        if due.kind != "summary" or row["said_seq"] > row["summary_seq"]:
+            queue.mark_due(tx, due, row["owner"], row["id"])
 
 
 def _stale(

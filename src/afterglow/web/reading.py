@@ -110,7 +110,7 @@ async def owners(memory: Opened, asked: Annotated[OwnersAsked, Query()]) -> Page
 async def sessions(memory: Opened, access: Accessed, asked: Annotated[SessionsAsked, Query()]) -> Page[Session]:
     """Sessions, the one with the newest turn first."""
     before = None if asked.after is None else cursors.read(asked.after)
-    found = await memory.sessions(owner=_scope(access, asked.owner), limit=asked.limit + 1, before=before)
+    found = await memory.sessions(owner=scope_of(access, asked.owner), limit=asked.limit + 1, before=before)
     items = found[: asked.limit]
     return Page(items=items, next=cursors.write(items[-1]) if len(found) > len(items) else None)
 
@@ -158,7 +158,7 @@ async def turn_answer(turn: Turn, status: int = 200) -> Response:
     return Response(body, status, media_type="application/json")
 
 
-def _scope(access: Access, owner: str | None) -> Scope:
+def scope_of(access: Access, owner: str | None) -> Scope:
     """Whose rows a request is about. Only on the operator's own machine may it be everyone's."""
     if owner is not None:
         return owner
@@ -169,7 +169,7 @@ def _scope(access: Access, owner: str | None) -> Scope:
 
 async def found_session(memory: Memory, access: Access, name: str, owner: str | None) -> Session:
     """The session of this name that the request may be about."""
-    return await memory.session(name, owner=_scope(access, owner))
+    return await memory.session(name, owner=scope_of(access, owner))
 
 
 async def _only_owner(memory: Memory) -> str:

@@ -24,8 +24,8 @@ from afterglow.web.reading import (
     Page,
     SessionName,
     Text,
-    _scope,  # pyright: ignore[reportPrivateUsage] - the rule of whose rows a request is about stands there alone
     found_session,
+    scope_of,
 )
 from afterglow.web.writing import read_body
 
@@ -92,7 +92,7 @@ async def summaries(memory: Opened, access: Accessed, asked: Annotated[Summaries
     if asked.since and asked.until and asked.since >= asked.until:
         raise BadInput("until: it must be later than since; nothing lies between them as they are")
     chosen: dict[str, Any] = {name: getattr(asked, name) for name in ("agent", "category", "since", "until")}
-    chosen |= {"owner": _scope(access, asked.owner), "words": asked.words or ""}
+    chosen |= {"owner": scope_of(access, asked.owner), "words": asked.words or ""}
     before = None if asked.after is None else _behind(asked.after)
     found = await memory.summaries(limit=asked.limit, before=before, **chosen)
     more = False

@@ -7,13 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, Field
 
-from afterglow.web.reading import (
-    Accessed,
-    Asked,
-    Opened,
-    Text,
-    _scope,  # pyright: ignore[reportPrivateUsage] - the rule of whose rows a request is about stands there alone
-)
+from afterglow.web.reading import Accessed, Asked, Opened, Text, scope_of
 from afterglow.web.summaries import nothing_sent
 from afterglow.work import Kind, State, Work
 
@@ -47,7 +41,7 @@ class Retried(BaseModel):
 @router.get("/work")
 async def work(memory: Opened, access: Accessed, asked: Annotated[WorkAsked, Query()]) -> WorkFound:
     """The work that is due, under way, waiting for its time or parked, with the last error of what failed."""
-    scope = _scope(access, asked.owner)
+    scope = scope_of(access, asked.owner)
     found = await memory.store.work_list(scope, asked.state, asked.limit + 1, kind=asked.kind)
     return WorkFound(items=found[: asked.limit], complete=len(found) <= asked.limit)
 
@@ -55,5 +49,5 @@ async def work(memory: Opened, access: Accessed, asked: Annotated[WorkAsked, Que
 @router.post("/work/retry", dependencies=[Depends(nothing_sent)])
 async def retry(memory: Opened, access: Accessed, asked: Annotated[RetryAsked, Query()]) -> Retried:
     """Make what failed or is parked due at once, with its failed tries forgotten."""
-    scope = _scope(access, asked.owner)
+    scope = scope_of(access, asked.owner)
     return Retried(retried=await memory.store.retry(scope, kind=asked.kind, subject=asked.subject))
