@@ -117,7 +117,7 @@ class Behind:
             left = session.real_at + timeout - self._store.clock.now()
             if left <= timedelta():
                 return True
-            await asyncio.sleep(left.total_seconds())
+            await asyncio.sleep(min(left, timeout).total_seconds())  # no longer, in case the clock was set back
 
 
 def _runs(task: asyncio.Task[None] | None) -> bool:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from afterglow.clock import FixedClock
 from afterglow.cli import logfile
+from afterglow.clock import FixedClock
 from afterglow.memory import Memory
 from afterglow.settings import Settings
 from afterglow.store.contract import Store

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import json
 import os
+import random
 import select
 import signal
 import subprocess
@@ -55,10 +57,11 @@ class Nursery:
         )
 
     def run(self, task: str, *, children: int = 1, **order: Any) -> list[Child]:
-        """Let children do a task of tasks.py.
+        """Let children do a task of tasks.py, or of the `module` of this folder that is named.
 
         `failpoints` are armed in them. With `kill_after` they are killed so many seconds after they said that they are
-        ready, or with `early` after they were started.
+        ready, or with `early` after they were started. With `kill_every` one of them, by chance, is killed each time so
+        many seconds are over, and another takes its place, `kills` times; then all are.
         """
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.write(json.dumps({"task": task, "children": children, **order}) + "\n")
@@ -104,10 +107,11 @@ class Voice:
 
 
 def _serve() -> None:
-    from tests.faults import tasks
-
+    for module in ("tasks", "quiet_tasks"):
+        importlib.import_module(f"tests.faults.{module}")
     for line in sys.stdin:
         order = json.loads(line)
+        tasks = importlib.import_module(f"tests.faults.{order.get('module', 'tasks')}")
         print(json.dumps(_run(order, getattr(tasks, order["task"]))), flush=True)
 
 
@@ -116,6 +120,8 @@ def _run(order: dict[str, Any], task: Any) -> list[dict[str, Any]]:
     files = [tempfile.TemporaryFile() for _ in range(order["children"])]  # noqa: SIM115
     pids = [_fork(order, task, number, file.fileno(), ready, starting) for number, file in enumerate(files)]
     os.close(starting[1])
+    if order.get("kill_every") is not None:
+        _kill_by_chance(order, task, pids, files, ready, starting[0])
     os.close(starting[0])
     os.close(ready[1])
     if order.get("kill_after") is not None:
@@ -127,6 +133,23 @@ def _run(order: dict[str, Any], task: Any) -> list[dict[str, Any]]:
     statuses = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in pids]
     os.close(ready[0])
     return [{"status": status, "lines": list(_lines(file))} for status, file in zip(statuses, files, strict=True)]
+
+
+def _kill_by_chance(
+    order: dict[str, Any], task: Any, pids: list[int], files: list[Any], ready: Any, started: int
+) -> None:
+    """Kill one at a time and let another take its place; in the end kill all that are left."""
+    chance = random.Random(order.get("seed", 0))
+    living = list(pids)
+    for _ in range(order["kills"]):
+        time.sleep(order["kill_every"])
+        os.kill(living.pop(chance.randrange(len(living))), signal.SIGKILL)
+        files.append(tempfile.TemporaryFile())  # noqa: SIM115
+        # The other end of `started` is closed, so this one does not wait for anybody.
+        living.append(_fork(order, task, len(files) - 1, files[-1].fileno(), ready, (started, None)))
+        pids.append(living[-1])
+    for pid in living:
+        os.kill(pid, signal.SIGKILL)
 
 
 def _lines(file: Any) -> Iterator[Any]:
@@ -146,7 +169,8 @@ def _fork(order: dict[str, Any], task: Any, number: int, file: int, ready: Any, 
 
         signal.alarm(HANGING_SECONDS)
         failpoints.arm_from(order.get("failpoints", ""))
-        os.close(starting[1])
+        if starting[1] is not None:
+            os.close(starting[1])
         os.read(starting[0], 1)  # until the last of them is there
         asyncio.run(task(Voice(file, ready[1]), number, order))
         os._exit(0)

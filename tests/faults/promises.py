@@ -31,7 +31,7 @@ async def broken(store: Store) -> list[str]:
     """What is wrong with the database, from its pages up to its counters, its queue and its index."""
 
     def look(tx: Tx) -> list[str]:
-        return [*_counters(tx), *_queue(tx)]
+        return [*_counters(tx), *_queue(tx), *_summaries(tx), *_timers(tx)]
 
     found = await store.check() + await store._read("look", EVERYONE, look)
     if isinstance(store, SQLiteStore):
@@ -58,6 +58,45 @@ def _queue(tx: Tx) -> list[str]:
            WHERE h.look_at IS NULL OR h.look_at > {greatest}(w.ready_at, {now} + 10000000)"""
     )
     return [f"nobody will look for {row['kind']} of {row['subject']} when it is ready" for row in rows]
+
+
+_SUMMARIES = """
+SELECT s.owner, s.id, s.turns, s.said_seq, s.summary_seq, s.sunset_seq, coalesce(m.last_seq, 0) AS last_seq,
+       coalesce(m.newest_seq, 0) AS newest_seq, coalesce(m.newest, 0) AS newest,
+       (SELECT count(*) FROM work w WHERE w.owner = s.owner AND w.kind = 'summary' AND w.subject = s.id) AS asked
+FROM sessions s
+LEFT JOIN (SELECT owner, session, max(last_seq) AS last_seq, sum(newest) AS newest,
+                  max(CASE WHEN newest = 1 THEN last_seq END) AS newest_seq
+           FROM summaries GROUP BY owner, session) AS m ON m.owner = s.owner AND m.session = s.id
+"""
+
+
+def _summaries(tx: Tx) -> list[str]:
+    """One summary is the newest, it is the one that covers most, and an end that was asked for is not forgotten."""
+    found: list[str] = []
+    for row in tx.rows(_SUMMARIES):
+        name = f"session {row['id']} of {row['owner']}"
+        if row["newest"] != (row["last_seq"] > 0):
+            found.append(f"{name} has {row['newest']} newest summaries")
+        if not row["summary_seq"] == row["last_seq"] == row["newest_seq"]:
+            found.append(
+                f"{name} says it is summarised to turn {row['summary_seq']}; its summaries go to {row['last_seq']}, the "
+                f"newest to {row['newest_seq']}"
+            )
+        if not row["summary_seq"] <= row["said_seq"] <= row["turns"] or row["sunset_seq"] > row["said_seq"]:
+            found.append(f"{name} counts beyond its end: {dict(row)}")
+        if row["sunset_seq"] > row["summary_seq"] and not row["asked"]:
+            found.append(f"{name} has ended at turn {row['sunset_seq']}, and nobody will summarise it")
+    return found
+
+
+def _timers(tx: Tx) -> list[str]:
+    """An open session whose timer was set once has one, or work that sets it anew."""
+    rows = tx.rows(
+        """SELECT s.owner, s.id FROM sessions s WHERE s.state = 'open' AND s.idle_due IS NOT NULL AND NOT EXISTS
+           (SELECT 1 FROM work w WHERE w.owner = s.owner AND w.kind = 'idle' AND w.subject = s.id)"""
+    )
+    return [f"the timer of the open session {row['id']} of {row['owner']} is lost" for row in rows]
 
 
 def _index(store: SQLiteStore) -> list[str]:

@@ -480,7 +480,9 @@ async def test_the_beginning_can_be_turned_off_and_is_bounded(memory_with: OpenM
 
 
 @pytest.mark.spec("SUM-2", "LOG-1")
-async def test_the_answer_to_a_message_that_ends_the_session_stays_with_it_and_has_the_last_word(memory: Memory) -> None:
+async def test_the_answer_to_a_message_that_ends_the_session_stays_with_it_and_has_the_last_word(
+    memory: Memory,
+) -> None:
     await talk(memory, 2)
     done = await memory.exchange(KATE, "[SUNSET HANDOVER] That was all for today.", lambda context: "FACT-00099. Bye.")
     (session,) = await memory.sessions(owner=KATE.owner)
