@@ -36,6 +36,7 @@ class Behind:
         self._folding: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()
         self._watching: dict[tuple[Kind, str], asyncio.Task[None]] = {}
+        self._asked: set[tuple[Kind, str]] = set()
 
     def fold(self, turn: Turn) -> None:
         """Do what is due for the context of this turn's session, behind whatever comes next, one thing at a time."""
@@ -93,12 +94,15 @@ class Behind:
         return (await self._store.session(turn.owner, turn.session)).state
 
     def _start(self, kind: Kind, turn: Turn, quiet: Quiet, waits: Wait) -> None:
-        """One task for each kind of timer of each session."""
+        """One task for each kind of timer of each session; asked for while it is about to end, it goes on."""
         key = kind, turn.session
+        self._asked.add(key)
 
         async def wait() -> None:
             try:
-                await waits(turn, quiet)
+                while key in self._asked:
+                    self._asked.discard(key)
+                    await waits(turn, quiet)
             except AfterglowError as error:
                 _log.warning("session %s is not watched here any more: %s", turn.session, error)
             finally:

@@ -184,6 +184,7 @@ def stale_sessions(tx: Tx, since: datetime | None, limit: int, before: tuple[int
 
 def take_primary(tx: Tx, holder: str, token: int, explicit: bool, lease_seconds: float) -> Lease:
     """The lease, new or renewed, or that of whoever has it."""
+    tx.run("SELECT id FROM fleet WHERE id = 1 {lock}")  # or its holder could leave before it is named
     row = tx.row(
         """UPDATE fleet SET holder = :holder, token = :token, explicit = :explicit, lease_until = {now} + :lease
            WHERE id = 1 AND (lease_until <= {now} OR token = :token OR lease_until > {now} + :longest)
