@@ -28,6 +28,7 @@ Reason = Literal["interval", "threshold", "idle", "manual"]
 """Why turns are folded."""
 REASONS: tuple[Reason, ...] = get_args(Reason)
 
+_AHEAD_MOST = timedelta(days=1)
 BLOCK_TOKENS_MIN = 40
 """A block with less room than this, its heading included, says nothing."""
 HEADING_TOKENS = 16
@@ -144,7 +145,9 @@ def due_after(draft: Draft, session: Session, frame: Frame, now: datetime) -> li
         reason = decide(session, frame.limits, complete=not tool_calls(draft.parts))
         due += [Due(kind="context", at=now, reason=reason)] if reason else []
     # A timer that is set is left alone: when it goes off it looks at the time of the last message, and is set anew.
-    is_set = session.idle_due is not None and session.idle_due > now
+    # One that is further off than any could be was set before the clock was put back.
+    longest = timedelta(seconds=frame.quiet.timeout_summarize_seconds)
+    is_set = session.idle_due is not None and now < session.idle_due <= now + longest
     if not is_set and is_real(draft.role, draft.origin) and frame.quiet.timeout_summarize_seconds:
         due.append(idle_timer(now, frame.quiet))
     return due
@@ -165,7 +168,9 @@ def is_quiet(session: Session, quiet: Quiet, now: datetime) -> bool:
     """Whether nobody has written for so long that the session counts as quiet."""
     if session.state != "open" or session.real_at is None or not quiet.timeout_summarize_seconds:
         return False
-    return now >= session.real_at + timedelta(seconds=quiet.timeout_summarize_seconds)
+    # A message that is dated far in the future says nothing of how long ago it came.
+    far_ahead = session.real_at > now + _AHEAD_MOST
+    return far_ahead or now >= session.real_at + timedelta(seconds=quiet.timeout_summarize_seconds)
 
 
 def is_met(session: Session, reason: Reason, limits: Limits) -> bool:

@@ -127,13 +127,14 @@ def render(
     messages: list[Message] = []
     stripped = 0
     for turn in paired(shown):
-        message, count = _message(turn, fence, first=not messages and not record)
+        message, count = _message(turn, fence, first=not messages and (not record or turn.seq == 1))
         messages.append(message)
         stripped += count
     first = next((place for place, message in enumerate(messages) if message.role != "system"), None)
     if record or (first is not None and messages[first].role == "assistant"):
         text = record or _BEGINS
-        place = 0 if record else first or 0
+        leads = bool(messages) and messages[0].role == "system"
+        place = int(leads) if record else first or 0
         messages.insert(place, Message(seq=0, role="user", text=text, parts=(), tokens=_tokens(text)))
     return Context(
         session=session,

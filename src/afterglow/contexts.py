@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -32,7 +33,7 @@ from afterglow.compaction import (
     parts_of,
 )
 from afterglow.context import Report
-from afterglow.errors import ModelError, ModelTooLong
+from afterglow.errors import ClaimLost, ModelError, ModelTooLong
 from afterglow.fold import Material, Order, Written, extract, fold
 from afterglow.model import Model
 from afterglow.model.offline import NAME as OFFLINE
@@ -53,6 +54,7 @@ _PROMPT_TOKENS = 800
 _SHRINKS_MOST = 20
 """A block stands for no more than so many times its own tokens, unless one exchange is longer than that."""
 _REDO_SECONDS = 3600
+_CLOCKS_APART_SECONDS = 30
 
 _log = logging.getLogger(__name__)
 
@@ -94,7 +96,9 @@ class Contexts:
         """Where nobody has written for a while, the whole session folded; else the timer set anew."""
         shown = await self._store.context_rows(claim.owner, claim.subject, tail_turns=0)
         session, means = shown.session, self._means_of(shown.session.binding.agent)
-        if is_quiet(session, means.frame.quiet, self._store.clock.now()):
+        # The database's clock gave the claim; what is missing by this machine's may be the difference of the two.
+        apart = min(_CLOCKS_APART_SECONDS, means.frame.quiet.timeout_summarize_seconds / 10)
+        if is_quiet(session, means.frame.quiet, self._store.clock.now() + timedelta(seconds=apart)):
             return self._commit(claim, *await _Step(self._store, shown, means).go_idle())
         if session.state != "open" or session.real_at is None or not means.frame.quiet.timeout_summarize_seconds:
             return None
@@ -128,7 +132,8 @@ class Contexts:
             change = await _Step(self._store, shown, self._means_of(session.binding.agent)).oldest()
             if change is None:
                 return shown
-            await self._store.commit_blocks(session.owner, session.id, change)
+            with suppress(ClaimLost):  # somebody else folded it meanwhile: less is left, as the next look shows
+                await self._store.commit_blocks(session.owner, session.id, change)
 
 
 Found = tuple[Change, Sequence[Due]]
@@ -190,9 +195,8 @@ class _Step:
     async def _beside(self) -> int:
         """The tokens that the context has beside blocks and tail: what sources report, and what earlier sessions left."""
         session, boot = self._session, self._frame.boot
-        earlier = await self._store.summaries_at(
-            session.owner, self._store.clock.now(), besides=session.id, limit=boot.summaries
-        )
+        known_at = session.boot_at or self._store.clock.now()
+        earlier = await self._store.summaries_at(session.owner, known_at, besides=session.id, limit=boot.summaries)
         return sum(report.tokens for report in self._shown.reports) + (boot.tokens_max if earlier else 0)
 
     async def oldest(self) -> Change | None:

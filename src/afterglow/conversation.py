@@ -115,9 +115,8 @@ class Conversation:
         context, waited = await self._fitting(shown, frame)
         replies = _replies(await _called(respond, context))
         there = replace(to, owner=turn.owner, place=turn.session, named=None, stays=True)
-        ends = [due for due in due_after(message, shown.session, frame, now) if due.reason == SUNSET]
         written = [
-            await self.write(there, self._draft(reply, message, number), ends)
+            await self.write(there, self._draft(reply, message, number))
             for number, reply in enumerate(replies, len(there_already) + 1)  # after those of one that died half-way
         ]
         return Exchanged(
@@ -132,16 +131,17 @@ class Conversation:
         frame = self._frame_of(to.binding.agent)
         entry = await self._prepare(draft, to.binding.agent)
         now = self._store.clock.now()
-        seen: list[Session] = []
+        seen: list[tuple[Session, list[Due]]] = []
 
         def asked(session: Session) -> list[Due]:
-            seen[:] = [session]
-            return [*also, *due_after(draft, session, frame, now)]
+            due = due_after(draft, session, frame, now)
+            seen[:] = [(session, due)]
+            return [*also, *due]
 
         turn = await self._store.append(to.owner, to.place, entry, asked, to.named, stays=to.stays)
-        for session in seen:
+        for session, _ in seen:
             self._report(session, frame.limits)
-        return turn, any(due.at <= now for session in seen for due in due_after(draft, session, frame, now))
+        return turn, any(each.kind == "context" for _, due in seen for each in due)
 
     def context(self, shown: Shown, frame: Frame) -> Context:
         """What the model sees of this, as it is."""

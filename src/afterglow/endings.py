@@ -122,8 +122,10 @@ class Summaries:
         """The turns that are in no block and in no summary yet, however many there are."""
         session, seq = shown.session, max(shown.session.folded.to_seq, after)
         turns: list[Turn] = []
-        while seq < session.turns:
-            turns += await self._store.turns(session.owner, session.id, first_seq=seq + 1, limit=_PAGE_TURNS)
+        while seq < session.said_seq:
+            turns += await self._store.turns(
+                session.owner, session.id, first_seq=seq + 1, last_seq=session.said_seq, limit=_PAGE_TURNS
+            )
             seq = turns[-1].seq
         return turns
 

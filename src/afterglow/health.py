@@ -25,7 +25,6 @@ class Summarization:
     primary_flag: Flag
     """What this process is told."""
     primary_holder: str | None
-    primary_until: datetime | None
     queue_depth: int
     """Summaries that are due now, with those that are being made."""
     oldest_due_at: datetime | None
@@ -35,11 +34,6 @@ class Summarization:
     parked: int
     off: tuple[str, ...]
     """Why something that could be done unasked is not, each in a sentence."""
-
-    @property
-    def is_on(self) -> bool:
-        """Whether sessions that need a summary are found without being asked for."""
-        return not self.off
 
     def block(self) -> dict[str, Any]:
         """The same under the names every door shows it by. Moments stay moments: each door writes them its own way."""
@@ -71,11 +65,10 @@ async def summarization(store: Store, settings: Settings, primary: Flag) -> Summ
         last_sweep_found=fleet.last_sweep_found,
         primary_flag=primary,
         primary_holder=None if lease is None else lease.holder,
-        primary_until=None if lease is None else lease.until,
         queue_depth=backlog.due + backlog.claimed,
         oldest_due_at=backlog.oldest_due_at,
         in_progress=backlog.claimed,
-        deferred=backlog.waiting,
+        deferred=backlog.deferred,
         parked=backlog.parked,
         off=tuple(_off(settings, held=lease is not None)),
     )

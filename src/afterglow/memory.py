@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 from afterglow import guard, settings
 from afterglow.behind import Behind
 from afterglow.clock import Clock, SystemClock
-from afterglow.compaction import Block, Frame
+from afterglow.compaction import Block, Frame, idle_timer
 from afterglow.context import Context
 from afterglow.contexts import Contexts
 from afterglow.conversation import Address, Conversation, Exchanged, Respond
@@ -245,7 +244,7 @@ class Memory:
             await self.store.retry(session.owner, kind="context", subject=session.id)
         due = Due(kind="context", at=self.store.clock.now(), reason="manual", subject=session.id)
         await self.store.mark_due(session.owner, due)
-        await self._worker.attend(session.owner, "context", session.id)
+        await self._worker.attend(session.owner, "context", session.id, at_once=True)
         return await self.store.session(session.owner, session.id)
 
     @property
@@ -272,7 +271,9 @@ class Memory:
     async def restore(self, session: Session) -> Session:
         """Reopen a closed session, while none has followed it."""
         _check_session(session)
-        return await self.store.reopen_session(session.owner, session.id)
+        quiet = self.frame_of(session.binding.agent).quiet
+        timers = [idle_timer(self.store.clock.now(), quiet)] if quiet.timeout_summarize_seconds else []
+        return await self.store.reopen_session(session.owner, session.id, timers)
 
     async def summarize(self, session: Session, *, force: bool = False) -> Summary | None:
         """The session's summary, made now if it has said something since the last one, or if `force` wants it made anew.
@@ -285,9 +286,7 @@ class Memory:
             due = Due(kind="summary", at=self.store.clock.now(), reason="manual", subject=session.id)
             await self.store.mark_due(session.owner, due)
             act = self.summarising.anew if force else self.summarising.act
-            await self._worker.do_now(
-                session.owner, "summary", session.id, lambda claim: act(replace(claim, reason="manual"))
-            )
+            await self._worker.do_now(session.owner, "summary", session.id, act)
         return await self.store.summary_of(session.owner, session.id)
 
     async def summaries(

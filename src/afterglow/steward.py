@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from afterglow.errors import AfterglowError, NotAllowed
-from afterglow.primary import Flag, Lease, why_no_sweeps
+from afterglow.primary import Flag, Lease
 from afterglow.store.contract import Store
 from afterglow.worker import is_gone
 
@@ -102,13 +102,6 @@ class Steward:
         self._swept_at = now
         return await self._sweep(now)
 
-    def why_no_sweeps(self) -> str:
-        """Why nothing is made due unasked here; empty where it is."""
-        chosen = self._chosen
-        return why_no_sweeps(
-            chosen.primary, chosen.auto_summarize, chosen.sweep_interval_seconds, is_primary=self.is_primary
-        )
-
     async def _drift(self, now: datetime) -> int:
         if not self._chosen.drift_days:
             return 0
@@ -136,9 +129,6 @@ class Steward:
             _log.info("the lease was not given up, and will end by itself: %s", error)
 
     async def _take(self) -> Lease:
-        explicit = self._chosen.primary == "true"
-        lease = await self._store.take_primary(
-            self._holder, self._token, explicit=explicit, lease_seconds=self._chosen.lease_seconds
-        )
+        lease = await self._store.take_primary(self._holder, self._token, lease_seconds=self._chosen.lease_seconds)
         self.is_primary = lease.token == self._token
         return lease

@@ -1,4 +1,4 @@
-"""Export to JSONL, and import of it: a line for each owner, session, turn, session's blocks and piece of work, in that order.
+"""Export to JSONL, and import of it: a line for each owner, session, turn, session's blocks, its summary and piece of work.
 
 The first line names the format and its version. An import writes a session's turns a batch at a time, each batch whole,
 and goes on from where a broken one stopped; into an empty store it gives an equal state.
@@ -23,8 +23,8 @@ from afterglow.turns import Binding, Draft, Folded, Owner, Session, Turn
 from afterglow.work import Due
 
 FORMAT = "afterglow-export"
-VERSION = 2
-"""2 has blocks; an export of version 1 is read as well."""
+VERSION = 3
+"""2 has blocks and 3 has summaries; exports of older versions are read as well."""
 _PAGE = 200
 _BATCH_BYTES_MAX = 8 << 20
 
@@ -41,18 +41,19 @@ async def export_lines(memory: Memory, scope: Scope = EVERYONE) -> AsyncIterator
     turns = 0
     while page := await memory.store.sessions_by_name(scope, limit=_PAGE, after=after):
         for named in page:
-            # Its blocks are read with it: a fold that is committed meanwhile would not fit the counters.
-            session, fence, blocks, reports = await memory.store.folded(named.owner, named.id)
+            # What was made of it is read with it: what is committed meanwhile would not fit the counters.
+            made = await memory.store.made(named.owner, named.id)
+            session = made.session
             yield _line("session", asdict(session))
             for seq in range(1, session.turns + 1, _PAGE):
                 for turn in await memory.turns(session, first_seq=seq, last_seq=session.turns, limit=_PAGE):
                     yield _line("turn", asdict(await memory.turn(session, turn.seq) if turn.cut else turn))
             turns += session.turns
             if session.folded.version:
-                parts = {"blocks": [asdict(each) for each in blocks], "reports": [asdict(each) for each in reports]}
-                yield _line("folded", {"session": session.id, "fence": fence, **parts})
-            if session.summary_seq and (made := await memory.store.summary_of(session.owner, session.id)):
-                yield _line("summary", asdict(made))
+                parts = {name: [asdict(each) for each in getattr(made, name)] for name in ("blocks", "reports")}
+                yield _line("folded", {"session": session.id, "fence": made.fence, **parts})
+            if made.summary is not None:
+                yield _line("summary", asdict(made.summary))
         after = page[-1]
     for work in await memory.store.work_list(scope, limit=1_000_000):
         asked = Due(kind=work.kind, at=work.ready_at, reason=work.reason, subject=work.subject)

@@ -103,6 +103,8 @@ class Session:
     sunset_seq: int = 0
     """The last turn that was there when its end was asked for."""
     closed_by: ClosedBy | None = None
+    boot_at: datetime | None = None
+    """Since when what it began with is shown as it was then."""
     overhead_tokens: int = 0
     """What the answering model last reported beyond what it was shown of the session: system prompt and tools."""
     folded: Folded = Folded()
@@ -163,6 +165,11 @@ class Draft:
 def is_real(role: Role, origin: Origin) -> bool:
     """Whether a turn is a person's activity. Heartbeats and the agent's own scheduled work are not."""
     return role == "user" and origin in ("person", "import")
+
+
+def says_something(role: Role, origin: Origin) -> bool:
+    """Whether a turn is part of the talk. A heartbeat is not, nor is a note in the log of what became of the session."""
+    return origin != "heartbeat" and not (role == "system" and origin == "task")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -94,6 +94,8 @@ class Backlog:
     due: int
     claimed: int
     waiting: int
+    """For its time, whatever it waits for; `deferred` of it failed, and is tried again then."""
+    deferred: int
     parked: int
     oldest_due_at: datetime | None
 

@@ -12,7 +12,7 @@ import contextlib
 import logging
 import os
 import socket
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 
 from afterglow.errors import AfterglowError, ClaimLost, ModelBusy, ModelStopped, NotFound
 from afterglow.guard import redact
@@ -42,6 +42,16 @@ def is_gone(holder: str) -> bool:
     except OSError:
         return False
     return False
+
+
+@contextlib.contextmanager
+def _named(claim: Claim) -> Generator[None]:
+    """Within this the log names the work that is being done."""
+    before = doing.set(claim)
+    try:
+        yield
+    finally:
+        doing.reset(before)
 
 
 class Worker:
@@ -90,10 +100,15 @@ class Worker:
             done += len(claims)
         return done
 
-    async def attend(self, owner: str, kind: Kind, subject: str) -> int:
-        """Do this piece of work now if it is ready, and again while it stays so; say how often."""
+    async def attend(self, owner: str, kind: Kind, subject: str, *, at_once: bool = False) -> int:
+        """Do this piece of work now if it is ready, and again while it stays so; say how often.
+
+        `at_once` is for somebody who asks for it: then it is ready at first, whatever time it is by the database's clock.
+        """
         done = 0
-        while claim := await self._store.claim_one(owner, kind, subject, holder=self._holder, limits=self._limits):
+        while claim := await self._store.claim_one(
+            owner, kind, subject, holder=self._holder, limits=self._limits, anyway=at_once and not done
+        ):
             await self._do(claim)
             done += 1
         return done
@@ -102,17 +117,18 @@ class Worker:
         """Do this piece of work here and now. What goes wrong is raised; ClaimLost where somebody else is about it."""
         with contextlib.suppress(NotFound):  # a person's wish ends the waiting after a failure
             await self._store.retry(owner, kind=kind, subject=subject)
-        claim = await self._store.claim_one(owner, kind, subject, holder=self._holder, limits=self._limits)
+        claim = await self._store.claim_one(owner, kind, subject, holder=self._holder, limits=self._limits, anyway=True)
         if claim is None:
             raise ClaimLost(f"another process is about the {kind} of {subject!r} at this moment; look again in a while")
-        try:
-            await self._committed(claim, act)
-        except asyncio.CancelledError:
-            await asyncio.shield(self._let_go(claim))
-            raise
-        except Exception as error:
-            await self._give_back(claim, error)
-            raise
+        with _named(claim):
+            try:
+                await self._committed(claim, act)
+            except asyncio.CancelledError:
+                await asyncio.shield(self._let_go(claim))
+                raise
+            except Exception as error:
+                await self._give_back(claim, error)
+                raise
 
     async def _committed(self, claim: Claim, act: Act) -> None:
         async with self._renewing(claim), asyncio.timeout(self._limits.act_seconds_max):
@@ -143,13 +159,10 @@ class Worker:
             await asyncio.sleep(self._poll_seconds)
 
     async def _do(self, claim: Claim) -> None:
-        before = doing.set(claim)
-        try:
-            await self._act(claim)
-        finally:
-            doing.reset(before)
+        with _named(claim):
+            await self._try(claim)
 
-    async def _act(self, claim: Claim) -> None:
+    async def _try(self, claim: Claim) -> None:
         try:
             await self._committed(claim, self._acts[claim.kind])
         except ClaimLost as lost:

@@ -527,7 +527,7 @@ def test_a_sunset_is_kept_when_nobody_is_primary_and_says_who_can_make_it(run: R
 
 @pytest.mark.spec("SUM-2")
 def test_a_sunset_names_the_primary_that_will_make_the_summary(run: Run, three: Path) -> None:
-    really(three, lambda memory: memory.store.take_primary("elsewhere:7", 1, explicit=False, lease_seconds=600))
+    really(three, lambda memory: memory.store.take_primary("elsewhere:7", 1, lease_seconds=600))
     assert "Its summary is due; elsewhere:7 is primary, and sees to it." in one_line(run("sunset", "beta").stdout)
     assert asked(run, "sunset", "gamma")["primaryHolder"] == "elsewhere:7"
 
@@ -667,7 +667,7 @@ def test_status_has_a_block_of_summarization_under_the_names_of_every_door(run: 
     assert block["queueDepth"] == 1 and block["oldestDueAt"] is not None and block["lastSuccessAt"] is None
     run("summarize", "beta")
     block = asked(run, "status")["summarization"]
-    assert (block["queueDepth"], block["triggerSource"]) == (0, "manual") and block["lastSuccessAt"]
+    assert (block["queueDepth"], block["triggerSource"]) == (0, "sunset-event") and block["lastSuccessAt"]
 
 
 @pytest.mark.spec("SUM-9")
@@ -675,7 +675,7 @@ def test_status_says_who_is_primary_what_it_did_and_what_is_off(
     run: Run, three: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def sweep(memory: Memory) -> None:
-        await memory.store.take_primary("elsewhere:7", 1, explicit=False, lease_seconds=600)
+        await memory.store.take_primary("elsewhere:7", 1, lease_seconds=600)
         await memory.store.sweep("periodic-sweep", quiet_before=SystemClock().now(), newest=10, oldest=0)
 
     really(three, sweep)
@@ -714,7 +714,7 @@ def test_doctor_says_how_to_mend_what_is_parked_or_waits_for_nobody(
     assert "1 wait to be made, and no process is primary → start `afterglow serve`" in text
     monkeypatch.setenv("AFTERGLOW_AUTO_SUMMARIZE", "false")
     assert levels(run("doctor", "--json"))["auto_summarize"] == "fine", "that is somebody's wish"
-    really(three, lambda memory: memory.store.take_primary("elsewhere:7", 1, explicit=False, lease_seconds=600))
+    really(three, lambda memory: memory.store.take_primary("elsewhere:7", 1, lease_seconds=600))
     assert levels(run("doctor", "--json"))["summaries"] == "fine"
 
 
@@ -779,7 +779,7 @@ def test_it_works_the_same_on_postgresql(run: Run, postgres_address: str, monkey
 def test_a_command_never_becomes_primary_whatever_a_server_is_told_to_be(
     run: Run, begun: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    really(begun, lambda memory: memory.store.take_primary("elsewhere:7", 99, explicit=True, lease_seconds=60))
+    really(begun, lambda memory: memory.store.take_primary("elsewhere:7", 99, lease_seconds=60))
     monkeypatch.setenv("AFTERGLOW_PRIMARY", "true")
     told = json.loads(run("status", "--json").stdout)["summarization"]
     assert (told["primaryFlag"], told["primaryHolder"]) == ("true", "elsewhere:7")

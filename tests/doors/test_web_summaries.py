@@ -484,7 +484,7 @@ async def test_the_block_has_its_names_everywhere(any_door: Door, clock: FixedCl
     door = with_model(any_door)
     await talk(door.memory)
     store = door.memory.store
-    await store.take_primary("host:1", 7, explicit=False, lease_seconds=30)
+    await store.take_primary("host:1", 7, lease_seconds=30)
     await store.sweep("periodic-sweep", quiet_before=NOON + timedelta(hours=1), newest=5, oldest=1)
     async with door.client() as client:
         for path in ("/readyz", "/api/v1/status"):
@@ -614,7 +614,7 @@ async def test_the_metrics_count_what_is_there(any_door: Door, clock: FixedClock
         assert found["afterglow_turns"] == {labelled(): 0}
 
         await talk(door.memory)
-        await store.take_primary('host "one"\\two:1', 7, explicit=False, lease_seconds=3600)
+        await store.take_primary('host "one"\\two:1', 7, lease_seconds=3600)
         await store.sweep("periodic-sweep", quiet_before=NOON + timedelta(hours=1), newest=5, oldest=1)
         call = Call(day="2026-03-02", model="m", purpose="fold", owner=KATE.owner, session="talk")
         big = Amount(tokens=10**9, micro_usd=10**9)

@@ -266,7 +266,7 @@ async def test_candidates_that_come_and_go_at_once_always_learn_who_is_primary(o
     async def come_and_go(store: Store, name: str) -> None:
         for token in range(60):
             mine = hash((name, token)) % 2**60
-            lease = await store.take_primary(name, mine, explicit=False, lease_seconds=60)
+            lease = await store.take_primary(name, mine, lease_seconds=60)
             assert lease.holder, "somebody is, or it would be this one"
             await store.leave_primary(mine)
 
@@ -816,3 +816,82 @@ async def test_a_program_alone_sees_its_session_go_quiet_also_if_the_clock_was_s
     async with asyncio.timeout(PATIENCE):
         await until(lambda: is_in(memory, session, "idle"))
     await memory.close()
+
+
+# --- timers that must not be lost, nor go off early
+
+
+@pytest.mark.spec("IDLE-3", "IDLE-4")
+async def test_a_heartbeat_during_the_idle_fold_costs_no_session_its_timer(store: Store, clock: FixedClock) -> None:
+    model = During("fold")
+    memory = memory_over(store, model)
+    session = await talk(memory)
+    clock.move(HALF_HOUR)
+    model.then = lambda: memory.append(session, "user", "are you alive?", origin="heartbeat")
+    await work(memory)
+    assert await broken(store) == []
+    assert (await now(memory, session)).state == "idle"
+
+
+@pytest.mark.spec("IDLE-3")
+async def test_a_message_cancels_the_clearing_so_that_a_late_worker_does_not_clear_too_soon(
+    store: Store, clock: FixedClock
+) -> None:
+    memory = memory_over(store)
+    session = await talk(memory)
+    clock.move(HALF_HOUR)
+    await work(memory)
+    clock.move(HOUR - 60)
+    await talk(memory, 1, first=4)
+    clock.move(HOUR)  # nobody works for a while
+    await Worker(store, {"idle": memory.acts["idle"]}, holder="w", limits=Limits()).drain()
+    await work(memory)
+    assert (await now(memory, session)).state == "idle"
+    clock.move(HOUR)
+    await work(memory)
+    assert (await now(memory, session)).state == "closed"
+
+
+@pytest.mark.spec("IDLE-4", "P2")
+async def test_a_session_that_is_dated_years_ahead_goes_quiet_after_its_next_message(
+    store: Store, clock: FixedClock
+) -> None:
+    memory = memory_over(store)
+    clock.move(YEARS)
+    session = await talk(memory)
+    clock.move(-YEARS)
+    await talk(memory, 1, first=4)
+    clock.move(HALF_HOUR)
+    await work(memory)
+    assert (await now(memory, session)).state == "idle"
+
+
+@pytest.mark.spec("IDLE-2", "IDLE-4")
+async def test_a_session_that_was_restored_and_left_alone_goes_quiet_again(store: Store, clock: FixedClock) -> None:
+    model = ScriptedModel(answer)
+    memory = memory_over(store, model)
+    session = await talk(memory)
+    for seconds in (HALF_HOUR, HOUR):
+        clock.move(seconds)
+        await work(memory)
+    await memory.restore(session)
+    for state, seconds in (("idle", HALF_HOUR), ("closed", HOUR)):
+        clock.move(seconds)
+        await work(memory)
+        assert (await now(memory, session)).state == state
+    assert [request.purpose for request in model.requests].count("summary") == 1, "nothing was said since"
+
+
+@pytest.mark.spec("SUM-3", "IDLE-3")
+async def test_heartbeats_of_a_day_cost_no_summary(store: Store, clock: FixedClock) -> None:
+    model = ScriptedModel(answer)
+    memory = memory_over(store, model)
+    session = await talk(memory)
+    steward = Steward(store, "s", Stewardship())
+    for _ in range(48):
+        clock.move(HALF_HOUR)
+        await memory.append(session, "user", "are you alive?", origin="heartbeat")
+        await memory.append(session, "assistant", "yes", origin="heartbeat")
+        await steward.turn()
+        await work(memory)
+    assert [request.purpose for request in model.requests].count("summary") <= 1

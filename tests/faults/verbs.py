@@ -57,7 +57,7 @@ async def prepare(store: Store) -> None:
         await store.mark_due(binding.owner, _due("context", "to-claim"))
         await store.mark_due(binding.owner, _due("files", "to-claim-one"))
         await store.reserve_spend(_call(binding, "to-settle"), MOST, CEILING)
-    await store.take_primary("before", 6, explicit=False, lease_seconds=0)
+    await store.take_primary("before", 6, lease_seconds=0)
     for name in ("known", "to-revoke"):
         await store.add_token(name, "agent", f"token {name}")
     for binding in (WEB, MAIL):
@@ -233,7 +233,7 @@ VERBS: dict[str, Verb] = {
     "context_rows": lambda store: store.context_rows(KATE.owner, "folded", at=4),
     "blocks": lambda store: store.blocks(KATE.owner, "folded"),
     "block": lambda store: store.block(KATE.owner, "folded", 1),
-    "folded": lambda store: store.folded(KATE.owner, "folded"),
+    "made": lambda store: store.made(KATE.owner, "folded"),
     "reports": lambda store: store.reports(KATE.owner, "folded"),
     "commit_blocks": _commit_blocks,
     "restore_blocks": _restore_blocks,
@@ -246,7 +246,7 @@ VERBS: dict[str, Verb] = {
     "summaries_at": lambda store: store.summaries_at(KATE.owner, NOON, besides="talk", limit=3),
     "stale_sessions": lambda store: store.stale_sessions(KATE.owner),
     "sweep": lambda store: store.sweep("periodic-sweep", quiet_before=LATER, newest=1, oldest=1),
-    "take_primary": lambda store: store.take_primary("w", 7, explicit=False, lease_seconds=30),
+    "take_primary": lambda store: store.take_primary("w", 7, lease_seconds=30),
     "leave_primary": lambda store: store.leave_primary(6),
     "fleet": lambda store: store.fleet(),
     "turns_before": lambda store: store.turns_before(KATE.owner, None, 10),

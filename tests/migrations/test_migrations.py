@@ -66,7 +66,7 @@ ROWS: dict[int, list[str]] = {
     ],
     5: [
         f"""INSERT INTO summaries (owner, session, last_seq, first_seq, first_at, last_at, agent, title, summary, category,
-              decisions, open_threads, outcomes, people, reason, model, prompt, input_tokens, output_tokens, degraded,
+              decisions, open_threads, outcomes, people, trigger, model, prompt, input_tokens, output_tokens, degraded,
               newest, created_at)
             VALUES ('{OWNER}', 'old', 2, 1, 2, 3, 'kate', 'A kettle', 'It is red.', 'other', '[]', '[]', '[]', '[]',
               'manual', 'm', 'summary-1', 9, 3, 0, 1, 4)""",

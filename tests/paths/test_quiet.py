@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -15,8 +16,10 @@ from afterglow.model.offline import OfflineModel
 from afterglow.model.scripted import ScriptedModel
 from afterglow.steward import Steward, Stewardship
 from afterglow.store.contract import Store
+from afterglow.store.sqlite import SQLiteStore
 from afterglow.store.transaction import EVERYONE
 from afterglow.summaries import Filled
+from afterglow.transfer import export_lines, import_lines
 from afterglow.turns import Binding, Session
 from afterglow.work import Limits
 from afterglow.worker import Worker
@@ -337,7 +340,6 @@ async def test_sweeps_need_both_the_primary_and_auto_summarize(
     clock.move(HOUR)
     steward = Steward(memory.store, "s", Stewardship(primary=primary, auto_summarize=auto_summarize))  # type: ignore[arg-type]
     assert await steward.turn() == found
-    assert bool(steward.why_no_sweeps()) == (not found)
 
 
 @pytest.mark.spec("SUM-3", "SUM-4", "P7")
@@ -527,3 +529,88 @@ async def test_the_agents_own_work_in_a_quiet_session_does_not_keep_it_from_bein
     clock.move(HOUR)
     await work(memory)
     assert (await now(memory, session)).state == "closed"
+
+
+@pytest.mark.spec("IDLE-5", "SUM-8")
+async def test_a_new_session_begins_with_the_newest_sessions_also_where_they_were_summarised_first(
+    memory: Memory, clock: FixedClock
+) -> None:
+    made: list[Session] = []
+    for number in range(1, 16):
+        made.append(await talk(memory, 1, first=number))
+        await memory.store.close_session(KATE.owner, made[-1].id)
+        clock.move(HOUR)
+    for session in reversed(made):  # as a run by hand does, the newest first
+        await memory.summarize(session)
+        clock.move(1)
+    (record,) = (await memory.context(await memory.open_session(KATE))).messages
+    assert [number for number in range(1, 16) if f"FACT-{number:05d}" in record.text] == [13, 14, 15]
+
+
+@pytest.mark.spec("CTX-5", "CTX-7", "SUM-5")
+async def test_a_summary_that_is_made_anew_does_not_change_what_a_session_began_with(
+    memory: Memory, clock: FixedClock
+) -> None:
+    first = await ended(memory)
+    clock.move(60)
+    session = await talk(memory, 8, first=100, clock=clock)
+    assert session.folded.version > 0
+    before = (await memory.context(session)).messages[0].text
+    clock.move(60)
+    again = await memory.summarize(await now(memory, first), force=True)
+    assert again is not None and again.created_at == clock.now()
+    assert (await memory.context(session)).messages[0].text == before
+    assert len(await memory.summaries(owner=KATE.owner)) == 1, "the newest of each session"
+
+
+@pytest.mark.spec("SUM-2", "LOG-1")
+async def test_an_answer_that_is_appended_after_the_marker_stays_with_its_session_too(memory: Memory) -> None:
+    session = await talk(memory, 1)
+    await memory.append(KATE, "user", "[SUNSET HANDOVER] Done for today.")
+    answer = await memory.append(KATE, "assistant", "FACT-00077, and good night.")
+    assert answer.session == session.id
+    assert (await memory.append(KATE, "assistant", "By the way …")).session != session.id, "nobody asked for that"
+    await work(memory)
+    (made,) = [each for each in await memory.summaries(owner=KATE.owner) if each.session == session.id]
+    assert (made.last_seq, "FACT-00077" in made.summary) == (4, True)
+
+
+@pytest.mark.spec("CTX-11", "IDLE-5")
+async def test_a_system_prompt_stays_first_where_a_session_begins_with_what_earlier_ones_left(
+    memory: Memory, clock: FixedClock
+) -> None:
+    await ended(memory)
+    clock.move(60)
+    session = await memory.open_session(KATE)
+    await memory.append(session, "system", "You are Kate.")
+    await memory.append(session, "user", "Hello.")
+    shown = (await memory.context(session)).messages
+    assert [message.role for message in shown] == ["system", "user", "user"]
+    assert shown[0].text == "You are Kate." and "[Earlier session" in shown[1].text
+
+
+@pytest.mark.spec("LOG-7", "SUM-5")
+async def test_an_import_leaves_no_session_without_the_summary_it_had(
+    memory: Memory, memory_with: OpenMemory, clock: FixedClock, tmp_path: Path
+) -> None:
+    session = await ended(memory)
+    clock.move(60)
+    await talk(memory, 8, first=100, clock=clock)
+    clock.move(HALF_HOUR)
+    await work(memory)
+    clock.move(HOUR)
+    await work(memory)
+    lines = [line async for line in export_lines(memory)]
+    store = await SQLiteStore.open(tmp_path / "copy.db", clock)
+    copy = memory_with(over=store)
+    await import_lines(copy, lines)
+    for before in await memory.sessions(owner=KATE.owner):
+        after = await copy.session(before.id, owner=KATE.owner)
+        assert (after.said_seq, after.summary_seq, after.boot_at) == (
+            before.said_seq,
+            before.summary_seq,
+            before.boot_at,
+        )
+    assert (await copy.session(session.id, owner=KATE.owner)).summary_seq == session.turns
+    assert await store.stale_sessions(KATE.owner) == []
+    await store.close()

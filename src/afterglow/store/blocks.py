@@ -93,16 +93,16 @@ def context_rows(tx: Tx, session: str, at: int | None, tail_turns: int, boot: in
         blocks=tuple(blocks),
         reports=tuple(from_row(Report, each) for each in _shown(tx, "reports", row, seen, "number, source")),
         tail=tuple(tail),
-        earlier=tuple(_earlier(tx, row, now_us if at is None or not tail else to_us(tail[-1].at), boot)),
+        earlier=tuple(_earlier(tx, row, now_us, to_us(tail[-1].at) if at is not None and tail else None, boot)),
     )
 
 
-def _earlier(tx: Tx, row: Row, at_us: int, limit: int) -> list[Summary]:
+def _earlier(tx: Tx, row: Row, now_us: int, past_us: int | None, limit: int) -> list[Summary]:
     """What earlier sessions of the owner left; from the first compaction on as it was then, so that the context is stable."""
     if not limit or not row["fence"]:
         return []
-    known_at = at_us if row["boot_at"] is None else min(at_us, row["boot_at"])
-    return summaries.summaries_at(tx, known_at, row["id"], limit)
+    known_at = now_us if row["boot_at"] is None else row["boot_at"]
+    return summaries.summaries_at(tx, known_at if past_us is None else min(known_at, past_us), row["id"], limit)
 
 
 def blocks(tx: Tx, session: str) -> list[Block]:
@@ -138,9 +138,26 @@ def reports(tx: Tx, session: str) -> list[Report]:
     return [from_row(Report, each) for each in rows]
 
 
-def folded(tx: Tx, session: str) -> tuple[Session, str, list[Block], list[Report]]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Made:
+    """A session with all that was made of it, as it was at one moment."""
+
+    session: Session
+    fence: str
+    blocks: tuple[Block, ...]
+    reports: tuple[Report, ...]
+    summary: Summary | None
+
+
+def made(tx: Tx, session: str) -> Made:
     row = sessions.existing(sessions.find(tx, session), session)
-    return sessions.record(row), row["fence"] or "", blocks(tx, session), reports(tx, session)
+    return Made(
+        session=sessions.record(row),
+        fence=row["fence"] or "",
+        blocks=tuple(blocks(tx, session)),
+        reports=tuple(reports(tx, session)),
+        summary=summaries.summary_of(tx, session),
+    )
 
 
 def commit_blocks(
@@ -167,7 +184,11 @@ def commit_blocks(
     folded = _set_folded(tx, row, change, number, idle, at_us)
     if claim is not None:
         queue.finish(tx, claim)
-    for due in sorted([*more, *(change.idle or () if idle else ())], key=lambda due: due.kind):
+    following = (change.idle or ()) if idle else ()
+    if change.idle is not None and not idle and row["state"] == "open":
+        # Something was said meanwhile: a person's message has set the timer anew, a heartbeat or the agent's has not.
+        following = (Due(kind="idle", at=from_us(at_us), reason="timer"),)
+    for due in sorted([*more, *following], key=lambda due: due.kind):
         queue.mark_due(tx, due, row["owner"], session)
     return folded
 
@@ -186,7 +207,8 @@ def restore_blocks(tx: Tx, given: Session, blocks: Sequence[Block], reports: Seq
     tx.run(
         """UPDATE sessions SET folded_to = :to, folded_turns = :turns, folded_exchanges = :exchanges,
              blocks_version = :version, block_tokens = :tokens, waits = :waits, fence = :fence, fold_wanted = :wanted,
-             tail_tokens = :tail, overhead_tokens = :overhead WHERE {mine} AND owner = :owner AND id = :id""",
+             tail_tokens = :tail, overhead_tokens = :overhead, boot_at = :boot_at
+           WHERE {mine} AND owner = :owner AND id = :id""",
         owner=row["owner"],
         id=given.id,
         to=folded.to_seq,
@@ -199,6 +221,7 @@ def restore_blocks(tx: Tx, given: Session, blocks: Sequence[Block], reports: Seq
         fence=fence,
         tail=given.tail_tokens,
         overhead=given.overhead_tokens,
+        boot_at=None if given.boot_at is None else to_us(given.boot_at),
     )
 
 

@@ -22,7 +22,7 @@ from afterglow.primary import Lease
 from afterglow.spend import Amount, Call, CallSpend, Reservation, Spend, Usage
 from afterglow.store import access, blocks, log, queue, search, sessions, spend, summaries
 from afterglow.store.access import AccessScope, AccessToken
-from afterglow.store.blocks import Change, Shown
+from afterglow.store.blocks import Change, Made, Shown
 from afterglow.store.log import Asked, Entry
 from afterglow.store.search import Indexed, Stats
 from afterglow.store.sessions import Fresh, Totals
@@ -132,9 +132,9 @@ class Store(ABC):
         """One block."""
         return await self._read("block", scope, partial(blocks.block, session=session, number=number))
 
-    async def folded(self, scope: Scope, session: str) -> tuple[Session, str, list[Block], list[Report]]:
+    async def made(self, scope: Scope, session: str) -> Made:
         """The session with its fence and every block and report it ever had, as they were at one moment."""
-        return await self._read("folded", scope, partial(blocks.folded, session=session))
+        return await self._read("made", scope, partial(blocks.made, session=session))
 
     async def reports(self, scope: Scope, session: str) -> list[Report]:
         """Every report of the session's sources, those that others took the place of too."""
@@ -170,9 +170,9 @@ class Store(ABC):
         run = partial(summaries.clear_session, session=session, claim=claim, entry=entry, at_us=self._now_us())
         return await self._write("clear_session", owner, run)
 
-    async def reopen_session(self, owner: str, session: str) -> Session:
-        """A closed session goes on, while none has followed it on its binding."""
-        return await self._write("reopen_session", owner, partial(sessions.reopen_session, session=session))
+    async def reopen_session(self, owner: str, session: str, due: Sequence[Due] = ()) -> Session:
+        """A closed session goes on, while none has followed it on its binding; its timers are set in the same transaction."""
+        return await self._write("reopen_session", owner, partial(summaries.reopen_session, session=session, due=due))
 
     async def commit_summary(
         self, owner: str, summary: Summary, *, before_seq: int, claim: Claim | None = None
@@ -226,11 +226,9 @@ class Store(ABC):
         )
         return await self._write("sweep", EVERYONE, run)
 
-    async def take_primary(self, holder: str, token: int, *, explicit: bool, lease_seconds: float) -> Lease:
+    async def take_primary(self, holder: str, token: int, *, lease_seconds: float) -> Lease:
         """The primary's lease, taken or renewed by whoever shows this token; or that of another who has it."""
-        run = partial(
-            summaries.take_primary, holder=holder, token=token, explicit=explicit, lease_seconds=lease_seconds
-        )
+        run = partial(summaries.take_primary, holder=holder, token=token, lease_seconds=lease_seconds)
         return await self._write("take_primary", EVERYONE, run)
 
     async def leave_primary(self, token: int) -> None:
@@ -322,10 +320,18 @@ class Store(ABC):
         run = partial(queue.claim, kinds=kinds, limit=limit, holder=holder, tokens=tokens, limits=limits)
         return await self._write("claim", EVERYONE, run)
 
-    async def claim_one(self, owner: str, kind: Kind, subject: str, *, holder: str, limits: Limits) -> Claim | None:
-        """This piece of work, on lease to the holder, if it is ready."""
+    async def claim_one(
+        self, owner: str, kind: Kind, subject: str, *, holder: str, limits: Limits, anyway: bool = False
+    ) -> Claim | None:
+        """This piece of work, on lease to the holder, if it is ready; or `anyway`, if nobody else has it."""
         run = partial(
-            queue.claim_one, kind=kind, subject=subject, holder=holder, token=self.clock.bits(62), limits=limits
+            queue.claim_one,
+            kind=kind,
+            subject=subject,
+            holder=holder,
+            token=self.clock.bits(62),
+            limits=limits,
+            anyway=anyway,
         )
         return await self._write("claim_one", owner, run)
 

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from afterglow.clock import from_us, to_us
+from afterglow.compaction import SUNSET, ended
 from afterglow.errors import BadInput, NotFound
 from afterglow.store import queue, sessions
 from afterglow.store.search import group_of, index_turn
 from afterglow.store.sessions import Fresh
 from afterglow.store.transaction import Row, Tx
-from afterglow.turns import Binding, Draft, Part, Session, Turn, begins_exchange, is_real
+from afterglow.turns import Binding, Draft, Part, Session, Turn, begins_exchange, is_real, says_something
 from afterglow.work import Due
 
 
@@ -48,6 +49,7 @@ def append(
 ) -> Turn:
     session = _session_for(tx, to, named, fresh, _at_us(entry))
     written = _turn_by_key(tx, session, entry.draft.key)
+    stays = stays or _answers_the_end(session, entry.draft)
     if written is None and (session is None or (session["state"] == "closed" and not stays)):
         binding = to if isinstance(to, Binding) else sessions.binding_of(sessions.existing(session, to))
         session = sessions.open_new(tx, binding, fresh, _at_us(entry))
@@ -57,16 +59,27 @@ def append(
     assert session is not None
     wakes = is_real(entry.draft.role, entry.draft.origin) and session["state"] != "closed"
     turn = _add_turn(tx, session, entry, reopen=wakes)
-    asked = due(sessions.session(tx, turn.session)) if callable(due) else due
+    if wakes and session["state"] == "idle":
+        queue.cancel(tx, turn.owner, "clear", turn.session)
+    asked = list(due(sessions.session(tx, turn.session)) if callable(due) else due)
+    if session["closed_by"] == "sunset":  # the summary is to cover the answer too
+        asked += ended(from_us(_at_us(entry)), SUNSET)
     for each in sorted(asked, key=lambda each: each.kind):  # always in this order, or two could wait for each other
         queue.mark_due(tx, each, turn.owner, each.subject or turn.session)
         sessions.note(tx, turn.owner, turn.session, each)
     return turn
 
 
+def _answers_the_end(session: Row | None, draft: Draft) -> bool:
+    """Whether this is the answer to the message that ended the session: it stands where its question does."""
+    if session is None or session["closed_by"] != "sunset":
+        return False
+    return draft.role in ("assistant", "tool") and session["last_role"] != "assistant"
+
+
 def announce(tx: Tx, session_row: Row, entry: Entry) -> Turn:
     """Write down what became of the session, without waking it."""
-    return _add_turn(tx, session_row, entry, reopen=False, says=False)
+    return _add_turn(tx, session_row, entry, reopen=False)
 
 
 def turn(tx: Tx, session: str, seq: int) -> Turn:
@@ -138,7 +151,7 @@ def _at_us(entry: Entry) -> int:
     return to_us(entry.draft.at)
 
 
-def _add_turn(tx: Tx, session_row: Row, entry: Entry, reopen: bool = True, says: bool = True) -> Turn:
+def _add_turn(tx: Tx, session_row: Row, entry: Entry, reopen: bool = True) -> Turn:
     """Write the turn down, and give it back as it will be listed: made from the draft, since reading costs."""
     draft, at_us = entry.draft, _at_us(entry)
     where: dict[str, Any] = {
@@ -180,7 +193,7 @@ def _add_turn(tx: Tx, session_row: Row, entry: Entry, reopen: bool = True, says:
             parts=_list_json(draft.parts),
         )
     index_turn(tx, **where, role=draft.role, at_us=at_us, terms=entry.terms)
-    _count(tx, session_row, entry, at_us, reopen, says)
+    _count(tx, session_row, entry, at_us, reopen)
     return Turn(
         **where,
         **said,
@@ -193,7 +206,7 @@ def _add_turn(tx: Tx, session_row: Row, entry: Entry, reopen: bool = True, says:
     )
 
 
-def _count(tx: Tx, session_row: Row, entry: Entry, at_us: int, reopen: bool, says: bool) -> None:
+def _count(tx: Tx, session_row: Row, entry: Entry, at_us: int, reopen: bool) -> None:
     draft = entry.draft
     group = group_of(draft.role)
     begins = begins_exchange(draft.role, session_row["last_role"])
@@ -216,7 +229,7 @@ def _count(tx: Tx, session_row: Row, entry: Entry, at_us: int, reopen: bool, say
         role=draft.role,
         at=at_us,
         reopen=int(reopen),
-        says=int(says),
+        says=int(says_something(draft.role, draft.origin)),
         real=int(is_real(draft.role, draft.origin)),
         indexed=int(bool(entry.terms)),
         terms=len(entry.terms),

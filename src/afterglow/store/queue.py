@@ -120,13 +120,15 @@ def _claims_of(
     return claims
 
 
-def claim_one(tx: Tx, kind: Kind, subject: str, holder: str, token: int, limits: Limits) -> Claim | None:
+def claim_one(tx: Tx, kind: Kind, subject: str, holder: str, token: int, limits: Limits, anyway: bool) -> Claim | None:
     now = _now(tx)
     rows = tx.rows(
         """SELECT owner, kind, subject, attempts, parked_at, reason FROM work
-           WHERE {mine} AND kind = :kind AND subject = :subject AND ready_at <= :now LIMIT 1 {skip_locked}""",
+           WHERE {mine} AND kind = :kind AND subject = :subject
+             AND (ready_at <= :now OR (:anyway = 1 AND lease_until IS NULL)) LIMIT 1 {skip_locked}""",
         kind=kind,
         subject=subject,
+        anyway=int(anyway),
         now=now,
     )
     for row in rows:
@@ -170,6 +172,11 @@ def finish_and_ask(tx: Tx, held: Claim, more: Sequence[Due]) -> None:
         sessions.want_no_fold(tx, held.owner, held.subject)  # it was looked at, and there is nothing to fold
     for due in more:
         mark_due(tx, due, held.owner, due.subject or held.subject)
+
+
+def cancel(tx: Tx, owner: str, kind: Kind, subject: str) -> None:
+    """Nobody wants this any more; a claim on it has passed on."""
+    tx.run(f"DELETE FROM work WHERE {_THIS}", owner=owner, kind=kind, subject=subject)
 
 
 def give_back(tx: Tx, held: Claim, error: str, wait_seconds: float, park: bool, counts: bool) -> None:
@@ -228,6 +235,8 @@ def work_list(tx: Tx, state: State | None, kind: Kind | None, limit: int) -> lis
 _COUNTED = """sum(CASE WHEN parked_at IS NULL AND lease_until IS NULL AND ready_at <= :now THEN 1 ELSE 0 END) AS due,
               sum(CASE WHEN lease_until IS NOT NULL THEN 1 ELSE 0 END) AS claimed,
               sum(CASE WHEN parked_at IS NULL AND lease_until IS NULL AND ready_at > :now THEN 1 ELSE 0 END) AS waiting,
+              sum(CASE WHEN parked_at IS NULL AND lease_until IS NULL AND ready_at > :now AND attempts > 0 THEN 1 ELSE 0 END)
+                AS deferred,
               sum(CASE WHEN parked_at IS NOT NULL AND lease_until IS NULL THEN 1 ELSE 0 END) AS parked,
               min(CASE WHEN parked_at IS NULL AND lease_until IS NULL AND ready_at <= :now THEN ready_at END) AS oldest"""
 
@@ -253,6 +262,7 @@ def _backlog(row: Row) -> Backlog:
         due=int(row["due"] or 0),
         claimed=int(row["claimed"] or 0),
         waiting=int(row["waiting"] or 0),
+        deferred=int(row["deferred"] or 0),
         parked=int(row["parked"] or 0),
         oldest_due_at=None if row["oldest"] is None else from_us(int(row["oldest"])),
     )

@@ -89,7 +89,7 @@ def reopen_session(tx: Tx, session: str) -> Session:
     return record(reopened)
 
 
-def set_idle_due(tx: Tx, owner: str, session: str, due_us: int | None) -> None:
+def set_idle_due(tx: Tx, owner: str, session: str, due_us: int) -> None:
     """Note when the timer of a quiet session goes off, so that not every message has to set it again."""
     tx.run(
         "UPDATE sessions SET idle_due = :due WHERE {mine} AND owner = :owner AND id = :id",
@@ -102,7 +102,7 @@ def set_idle_due(tx: Tx, owner: str, session: str, due_us: int | None) -> None:
 def sunset(tx: Tx, owner: str, session: str, at_us: int) -> None:
     """The session has ended with the turns it has; its summary is to cover them."""
     tx.run(
-        """UPDATE sessions SET sunset_seq = said_seq, state = 'closed', closed_at = coalesce(closed_at, :at),
+        """UPDATE sessions SET sunset_seq = said_seq, state = 'closed', closed_at = coalesce(closed_at, {least}(:at, {now})),
              closed_by = coalesce(closed_by, 'sunset') WHERE {mine} AND owner = :owner AND id = :id""",
         at=at_us,
         owner=owner,
@@ -357,6 +357,7 @@ def record(row: Row) -> Session:
         summary_seq=row["summary_seq"],
         sunset_seq=row["sunset_seq"],
         closed_by=row["closed_by"],
+        boot_at=None if row["boot_at"] is None else from_us(row["boot_at"]),
         overhead_tokens=row["overhead_tokens"],
         folded=Folded(
             to_seq=row["folded_to"],

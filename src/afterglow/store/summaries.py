@@ -7,23 +7,23 @@ fails for ever takes nobody's place.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from afterglow.clock import from_us, to_us
 from afterglow.compaction import ended
 from afterglow.errors import ClaimLost
 from afterglow.primary import Lease
 from afterglow.store import log, queue, sessions
+from afterglow.store.rows import from_row, insert, to_row
 from afterglow.store.transaction import Row, Tx
 from afterglow.summaries import Summary, Trigger
 from afterglow.turns import Session
 from afterglow.work import Claim, Due
 
 _SECOND = 1_000_000
+_KEY = ("owner", "session", "last_seq", "created_at")
 _AHEAD_MOST = timedelta(days=1)
 """A turn that is dated further in the future than this says nothing of whether its session is busy now."""
 
@@ -45,7 +45,6 @@ class Fleet:
     lease: Lease | None
     last_sweep_at: datetime | None
     last_sweep_found: int | None
-    last_sweep_reason: str | None
     last_success_at: datetime | None
     last_trigger: Trigger | None
 
@@ -64,8 +63,10 @@ def commit_summary(tx: Tx, summary: Summary, before_seq: int, claim: Claim | Non
         owner=row["owner"],
         session=summary.session,
     )
-    _insert(tx, row["owner"], summary)
-    changed = tx.one(
+    values = {**to_row(summary), "owner": row["owner"], "newest": 1}
+    changed = ", ".join(f"{name} = excluded.{name}" for name in values if name not in _KEY)
+    insert(tx, "summaries", values, f"ON CONFLICT ({', '.join(_KEY)}) DO UPDATE SET {changed}")
+    covered = tx.one(
         """UPDATE sessions SET summary_seq = :last_seq WHERE {mine} AND owner = :owner AND id = :id RETURNING *""",
         last_seq=summary.last_seq,
         owner=row["owner"],
@@ -73,10 +74,10 @@ def commit_summary(tx: Tx, summary: Summary, before_seq: int, claim: Claim | Non
     )
     if claim is not None:
         queue.finish(tx, claim)
-    if changed["sunset_seq"] > summary.last_seq:
+    if covered["sunset_seq"] > summary.last_seq:
         again = Due(kind="summary", at=now, reason="sunset-event")
         queue.mark_due(tx, again, row["owner"], summary.session)
-    return sessions.record(changed)
+    return sessions.record(covered)
 
 
 def summaries(tx: Tx, wanted: Wanted, limit: int, before: tuple[int, str, str] | None) -> list[Summary]:
@@ -95,7 +96,7 @@ def summaries(tx: Tx, wanted: Wanted, limit: int, before: tuple[int, str, str] |
         category=wanted.category,
         limit=limit,
     )
-    return [_summary(row) for row in rows]
+    return [from_row(Summary, row) for row in rows]
 
 
 def summary_of(tx: Tx, session: str) -> Summary | None:
@@ -105,28 +106,22 @@ def summary_of(tx: Tx, session: str) -> Summary | None:
         owner=row["owner"],
         session=session,
     )
-    return None if found is None else _summary(found)
+    return None if found is None else from_row(Summary, found)
 
 
 def summaries_at(tx: Tx, at_us: int, besides: str, limit: int) -> list[Summary]:
-    """What was known at a moment: of each session the summary that was the newest then."""
-    newest: dict[str, Summary] = {}
-    most, read = 4 * limit, 0
-    while len(newest) < limit:
-        rows = tx.rows(
-            """SELECT * FROM summaries WHERE {mine} AND created_at <= :at AND session <> :besides
-               ORDER BY created_at DESC, session DESC, last_seq DESC LIMIT :most OFFSET :read""",
-            at=at_us,
-            besides=besides,
-            most=most,
-            read=read,
-        )
-        for row in rows:
-            newest.setdefault(row["session"], _summary(row))
-        if len(rows) < most:
-            break
-        most, read = 2 * most, read + most  # one session that was summarised again and again hides no other
-    return sorted(newest.values(), key=lambda each: each.last_at, reverse=True)[:limit]
+    """What was known at a moment: of the newest sessions the summary that each had then."""
+    rows = tx.rows(
+        """SELECT * FROM summaries AS known WHERE {mine} AND last_at <= :at AND created_at <= :at AND session <> :besides
+             AND NOT EXISTS (SELECT 1 FROM summaries AS later WHERE later.owner = known.owner
+               AND later.session = known.session AND later.created_at <= :at
+               AND (later.last_seq, later.created_at) > (known.last_seq, known.created_at))
+           ORDER BY last_at DESC, session DESC LIMIT :limit""",
+        at=at_us,
+        besides=besides,
+        limit=limit,
+    )
+    return [from_row(Summary, row) for row in rows]
 
 
 def request_sunset(tx: Tx, session: str, due: Due) -> Session:
@@ -149,6 +144,14 @@ def clear_session(tx: Tx, session: str, claim: Claim | None, entry: log.Entry, a
     return sessions.session(tx, session)
 
 
+def reopen_session(tx: Tx, session: str, due: Sequence[Due]) -> Session:
+    reopened = sessions.reopen_session(tx, session)
+    for each in due:
+        queue.mark_due(tx, each, reopened.owner, session)
+        sessions.note(tx, reopened.owner, session, each)
+    return sessions.session(tx, session)
+
+
 def sweep(
     tx: Tx, reason: str, quiet_before: datetime, since: datetime | None, newest: int, oldest: int, now: datetime
 ) -> int:
@@ -160,10 +163,9 @@ def sweep(
     }
     queue.mark_all_due(tx, Due(kind="summary", at=now, reason=reason), sorted(found))
     tx.run(
-        "UPDATE fleet SET last_sweep_at = :at, last_sweep_found = :found, last_sweep_reason = :reason WHERE id = 1",
+        "UPDATE fleet SET last_sweep_at = :at, last_sweep_found = :found WHERE id = 1",
         at=to_us(now),
         found=len(found),
-        reason=reason,
     )
     return len(found)
 
@@ -182,20 +184,19 @@ def stale_sessions(tx: Tx, since: datetime | None, limit: int, before: tuple[int
     return [sessions.record(row) for row in rows]
 
 
-def take_primary(tx: Tx, holder: str, token: int, explicit: bool, lease_seconds: float) -> Lease:
+def take_primary(tx: Tx, holder: str, token: int, lease_seconds: float) -> Lease:
     """The lease, new or renewed, or that of whoever has it."""
     tx.run("SELECT id FROM fleet WHERE id = 1 {lock}")  # or its holder could leave before it is named
     row = tx.row(
-        """UPDATE fleet SET holder = :holder, token = :token, explicit = :explicit, lease_until = {now} + :lease
+        """UPDATE fleet SET holder = :holder, token = :token, lease_until = {now} + :lease
            WHERE id = 1 AND (lease_until <= {now} OR token = :token OR lease_until > {now} + :longest)
-           RETURNING holder, token, lease_until, explicit""",
+           RETURNING holder, token, lease_until""",
         holder=holder,
         token=token,
-        explicit=int(explicit),
         lease=int(lease_seconds * _SECOND),
         longest=int(3600 * _SECOND),
     )
-    found = row or tx.one("SELECT holder, token, lease_until, explicit FROM fleet WHERE id = 1")
+    found = row or tx.one("SELECT holder, token, lease_until FROM fleet WHERE id = 1")
     return _lease(found)
 
 
@@ -205,14 +206,13 @@ def leave_primary(tx: Tx, token: int) -> None:
 
 def fleet(tx: Tx) -> Fleet:
     row = tx.one("SELECT *, {now} AS now FROM fleet WHERE id = 1")
-    made = tx.rows("SELECT created_at, reason FROM summaries ORDER BY created_at DESC LIMIT 1")
+    made = tx.rows("SELECT created_at, trigger FROM summaries ORDER BY created_at DESC LIMIT 1")
     return Fleet(
         lease=_lease(row) if row["holder"] is not None and row["lease_until"] > row["now"] else None,
         last_sweep_at=None if row["last_sweep_at"] is None else from_us(row["last_sweep_at"]),
         last_sweep_found=row["last_sweep_found"],
-        last_sweep_reason=row["last_sweep_reason"],
         last_success_at=from_us(made[0]["created_at"]) if made else None,
-        last_trigger=made[0]["reason"] if made else None,
+        last_trigger=made[0]["trigger"] if made else None,
     )
 
 
@@ -240,70 +240,4 @@ def _stale(
 
 
 def _lease(row: Row) -> Lease:
-    return Lease(
-        holder=row["holder"], token=row["token"], until=from_us(row["lease_until"]), explicit=bool(row["explicit"])
-    )
-
-
-def _insert(tx: Tx, owner: str, new: Summary) -> None:
-    values: dict[str, Any] = {
-        "owner": owner,
-        "session": new.session,
-        "last_seq": new.last_seq,
-        "first_seq": new.first_seq,
-        "first_at": to_us(new.first_at),
-        "last_at": to_us(new.last_at),
-        "agent": new.agent,
-        "title": new.title,
-        "summary": new.summary,
-        "category": new.category,
-        "reason": new.trigger,
-        "model": new.model,
-        "prompt": new.prompt,
-        "input_tokens": new.input_tokens,
-        "output_tokens": new.output_tokens,
-        "cost_usd": new.cost_usd,
-        "degraded": int(new.degraded),
-        "newest": 1,
-        "created_at": to_us(new.created_at),
-        **{name: _list(getattr(new, name)) for name in ("decisions", "open_threads", "outcomes", "people")},
-    }
-    columns = ", ".join(values)
-    places = ", ".join(f":{name}" for name in values)
-    changed = ", ".join(f"{name} = excluded.{name}" for name in values if name not in ("owner", "session", "last_seq"))
-    tx.run(
-        f"""INSERT INTO summaries ({columns}) VALUES ({places})
-            ON CONFLICT (owner, session, last_seq) DO UPDATE SET {changed}""",
-        **values,
-    )
-
-
-def _list(items: Sequence[str]) -> str:
-    return json.dumps(list(items), ensure_ascii=False)
-
-
-def _summary(row: Row) -> Summary:
-    return Summary(
-        owner=row["owner"],
-        session=row["session"],
-        agent=row["agent"],
-        title=row["title"],
-        summary=row["summary"],
-        category=row["category"],
-        decisions=tuple(json.loads(row["decisions"])),
-        open_threads=tuple(json.loads(row["open_threads"])),
-        outcomes=tuple(json.loads(row["outcomes"])),
-        people=tuple(json.loads(row["people"])),
-        first_seq=row["first_seq"],
-        last_seq=row["last_seq"],
-        first_at=from_us(row["first_at"]),
-        last_at=from_us(row["last_at"]),
-        trigger=row["reason"],
-        model=row["model"],
-        prompt=row["prompt"],
-        input_tokens=row["input_tokens"],
-        output_tokens=row["output_tokens"],
-        cost_usd=row["cost_usd"],
-        degraded=bool(row["degraded"]),
-        created_at=from_us(row["created_at"]),
-    )
+    return Lease(holder=row["holder"], token=row["token"], until=from_us(row["lease_until"]))

@@ -67,7 +67,7 @@ async def metrics(memory: Opened) -> Response:
 
 def of_work(backlogs: Mapping[Kind, Backlog], now: datetime) -> list[Family]:
     """How much there is to do, of every kind there could be."""
-    none = Backlog(due=0, claimed=0, waiting=0, parked=0, oldest_due_at=None)
+    none = Backlog(due=0, claimed=0, waiting=0, deferred=0, parked=0, oldest_due_at=None)
     each = [(kind, backlogs.get(kind, none)) for kind in KINDS]
     counts = [
         Sample(value=getattr(backlog, state), labels={"kind": kind, "state": state})

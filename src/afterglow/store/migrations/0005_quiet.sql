@@ -29,7 +29,7 @@ CREATE TABLE summaries (
   open_threads  TEXT NOT NULL,
   outcomes      TEXT NOT NULL,
   people        TEXT NOT NULL,
-  reason        TEXT NOT NULL,
+  trigger       TEXT NOT NULL,
   model         TEXT NOT NULL,
   prompt        TEXT NOT NULL,
   input_tokens  BIGINT NOT NULL,
@@ -38,12 +38,12 @@ CREATE TABLE summaries (
   degraded      BIGINT NOT NULL,
   newest        BIGINT NOT NULL,
   created_at    BIGINT NOT NULL,
-  PRIMARY KEY (owner, session, last_seq),
+  PRIMARY KEY (owner, session, last_seq, created_at),
   FOREIGN KEY (owner, session) REFERENCES sessions (owner, id)
 );
 CREATE INDEX summaries_newest ON summaries (owner, last_at) WHERE newest = 1;
 CREATE INDEX summaries_of_everyone ON summaries (last_at) WHERE newest = 1;
-CREATE INDEX summaries_made ON summaries (owner, created_at);
+CREATE INDEX summaries_known ON summaries (owner, last_at);
 CREATE INDEX summaries_last_made ON summaries (created_at);
 
 -- One row: who is primary, until when, and when it last looked for what nobody asked for.
@@ -52,9 +52,7 @@ CREATE TABLE fleet (
   holder        TEXT,
   token         BIGINT,
   lease_until   BIGINT NOT NULL DEFAULT 0,
-  explicit      BIGINT NOT NULL DEFAULT 0,
   last_sweep_at BIGINT,
-  last_sweep_found BIGINT,
-  last_sweep_reason TEXT
+  last_sweep_found BIGINT
 );
 INSERT INTO fleet (id) VALUES (1);
