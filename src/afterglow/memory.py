@@ -34,7 +34,7 @@ from afterglow.store.sqlite import SQLiteLimits, SQLiteStore
 from afterglow.store.summaries import Wanted
 from afterglow.store.transaction import EVERYONE, Scope
 from afterglow.summaries import CATEGORIES, Summary, is_stale
-from afterglow.turns import Binding, Draft, Origin, Owner, Part, Role, Session, Trust, Turn, is_real
+from afterglow.turns import Binding, Draft, Origin, Owner, Part, Place, Role, Session, Trust, Turn, is_real
 from afterglow.work import Due, Kind
 from afterglow.worker import Act, Worker, holder_name
 from afterglow.working import ANYBODYS, work_limits, working
@@ -299,7 +299,7 @@ class Memory:
         since: datetime | None = None,
         until: datetime | None = None,
         words: str = "",
-        before: Summary | None = None,
+        before: Summary | Place | None = None,
     ) -> Listing:
         """What sessions were about, the one with the newest turn on top; `words` are those that each must hold."""
         most = self.settings.summaries.results_max
@@ -335,7 +335,7 @@ class Memory:
         """The session of this name."""
         return await self.store.session(owner, session)
 
-    async def sessions(self, *, owner: Scope, limit: int = 50, before: Session | None = None) -> list[Session]:
+    async def sessions(self, *, owner: Scope, limit: int = 50, before: Session | Place | None = None) -> list[Session]:
         """Sessions, newest first."""
         return await self.store.sessions(owner, limit=limit, before=before)
 

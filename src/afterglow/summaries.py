@@ -24,7 +24,7 @@ from afterglow.model import Completion, Model, PaidAnswer, Request
 from afterglow.model.offline import NAME as OFFLINE
 from afterglow.model.offline import choose_sentences
 from afterglow.prompts import load
-from afterglow.turns import Session
+from afterglow.turns import Place, Session
 
 Trigger = Literal["sunset-event", "periodic-sweep", "startup-drift", "idle", "manual"]
 TRIGGERS: tuple[Trigger, ...] = get_args(Trigger)
@@ -81,6 +81,11 @@ class Summary:
     degraded: bool
     """Whether it was made without a model, or without its help."""
     created_at: datetime
+
+    @property
+    def place(self) -> Place:
+        """Where it stands in a list."""
+        return Place(last_at=self.last_at, owner=self.owner, session=self.session)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -73,6 +73,20 @@ class Folded:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """Where a session stands in a list, the one with the newest turn first; a list goes on behind it."""
+
+    last_at: datetime
+    owner: str
+    session: str
+
+    @property
+    def place(self) -> Place:
+        """Itself: whatever has a place can be given where one is wanted."""
+        return self
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Session:
     """One conversation on one binding, with the counters that `append` keeps."""
 
@@ -108,6 +122,11 @@ class Session:
     overhead_tokens: int = 0
     """What the answering model last reported beyond what it was shown of the session: system prompt and tools."""
     folded: Folded = Folded()
+
+    @property
+    def place(self) -> Place:
+        """Where it stands in a list."""
+        return Place(last_at=self.last_at, owner=self.owner, session=self.id)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,6 +12,7 @@ from afterglow.store.contract import Store
 from afterglow.store.summaries import Wanted
 from afterglow.store.transaction import Scope
 from afterglow.summaries import Summary, text_of
+from afterglow.turns import Place
 
 _PAGE_ROWS = 200
 
@@ -47,7 +48,14 @@ class Listing(Sequence[Summary]):
 
 
 async def listed(
-    store: Store, scope: Scope, wanted: Wanted, *, holding: str, limit: int, before: Summary | None, rows_max: int
+    store: Store,
+    scope: Scope,
+    wanted: Wanted,
+    *,
+    holding: str,
+    limit: int,
+    before: Summary | Place | None,
+    rows_max: int,
 ) -> Listing:
     """The newest summaries, of those that hold every one of these words; within a number of rows."""
     if not holding.strip():

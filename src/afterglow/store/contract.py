@@ -20,7 +20,7 @@ from afterglow.compaction import Block
 from afterglow.context import Report
 from afterglow.primary import Lease
 from afterglow.spend import Amount, Call, CallSpend, Reservation, Spend, Usage
-from afterglow.store import access, blocks, log, queue, search, sessions, spend, summaries
+from afterglow.store import access, backlog, blocks, log, queue, search, sessions, spend, summaries
 from afterglow.store.access import AccessScope, AccessToken
 from afterglow.store.blocks import Change, Made, Shown
 from afterglow.store.log import Asked, Entry
@@ -29,7 +29,7 @@ from afterglow.store.sessions import Fresh, Totals
 from afterglow.store.summaries import Fleet, Wanted
 from afterglow.store.transaction import EVERYONE, Scope, Tx
 from afterglow.summaries import Summary
-from afterglow.turns import Binding, Owner, Session, Turn
+from afterglow.turns import Binding, Owner, Place, Session, Turn
 from afterglow.work import Backlog, Claim, Due, Kind, Limits, State, Work
 
 T = TypeVar("T")
@@ -187,11 +187,10 @@ class Store(ABC):
         return await self._write("commit_summary", owner, run)
 
     async def summaries(
-        self, scope: Scope, wanted: Wanted | None = None, *, limit: int = 5, before: Summary | None = None
+        self, scope: Scope, wanted: Wanted | None = None, *, limit: int = 5, before: Summary | Place | None = None
     ) -> list[Summary]:
         """The newest summary of each session, the session with the newest turn first."""
-        cursor = None if before is None else (to_us(before.last_at), before.owner, before.session)
-        run = partial(summaries.summaries, wanted=wanted or Wanted(), limit=limit, before=cursor)
+        run = partial(summaries.summaries, wanted=wanted or Wanted(), limit=limit, before=_key(before))
         return await self._read("summaries", scope, run)
 
     async def summary_of(self, scope: Scope, session: str) -> Summary | None:
@@ -204,11 +203,10 @@ class Store(ABC):
         return await self._read("summaries_at", owner, run)
 
     async def stale_sessions(
-        self, scope: Scope, *, since: datetime | None = None, limit: int = 100, before: Session | None = None
+        self, scope: Scope, *, since: datetime | None = None, limit: int = 100, before: Session | Place | None = None
     ) -> list[Session]:
         """Sessions that said something since their last summary, newest first."""
-        cursor = None if before is None else (to_us(before.last_at), before.owner, before.id)
-        run = partial(summaries.stale_sessions, since=since, limit=limit, before=cursor)
+        run = partial(summaries.stale_sessions, since=since, limit=limit, before=_key(before))
         return await self._read("stale_sessions", scope, run)
 
     async def sweep(
@@ -262,10 +260,9 @@ class Store(ABC):
             "current_session", owner or binding.owner, partial(sessions.current_session, binding=binding)
         )
 
-    async def sessions(self, scope: Scope, *, limit: int = 50, before: Session | None = None) -> list[Session]:
+    async def sessions(self, scope: Scope, *, limit: int = 50, before: Session | Place | None = None) -> list[Session]:
         """Sessions, the one with the newest turn first; `before` is the last of the page before."""
-        cursor = None if before is None else (to_us(before.last_at), before.owner, before.id)
-        return await self._read("sessions", scope, partial(sessions.sessions, limit=limit, before=cursor))
+        return await self._read("sessions", scope, partial(sessions.sessions, limit=limit, before=_key(before)))
 
     async def sessions_by_name(self, scope: Scope, *, limit: int = 50, after: Session | None = None) -> list[Session]:
         """Sessions in an order that no new turn changes: for reading all of them."""
@@ -361,15 +358,15 @@ class Store(ABC):
         self, scope: Scope, state: State | None = None, limit: int = 100, *, kind: Kind | None = None
     ) -> list[Work]:
         """Work in a state and of a kind, what is ready first at the top."""
-        return await self._read("work_list", scope, partial(queue.work_list, state=state, kind=kind, limit=limit))
+        return await self._read("work_list", scope, partial(backlog.work_list, state=state, kind=kind, limit=limit))
 
     async def backlog(self, scope: Scope, kind: Kind | None = None) -> Backlog:
         """How much work there is in each state."""
-        return await self._read("backlog", scope, partial(queue.backlog, kind=kind))
+        return await self._read("backlog", scope, partial(backlog.backlog, kind=kind))
 
     async def backlog_by_kind(self, scope: Scope) -> dict[Kind, Backlog]:
         """The same for each kind that there is work of, at one moment."""
-        return await self._read("backlog_by_kind", scope, queue.backlog_by_kind)
+        return await self._read("backlog_by_kind", scope, backlog.backlog_by_kind)
 
     @abstractmethod
     async def wait_for_work(self, seconds: float) -> None:
@@ -448,3 +445,9 @@ class Store(ABC):
 
     def _now_us(self) -> int:
         return to_us(self.clock.now())
+
+
+def _key(before: Session | Summary | Place | None) -> tuple[int, str, str] | None:
+    """The place that a list goes on behind, as it is compared."""
+    place = None if before is None else before.place
+    return None if place is None else (to_us(place.last_at), place.owner, place.session)

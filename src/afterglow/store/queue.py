@@ -22,7 +22,7 @@ from afterglow.clock import from_us, to_us
 from afterglow.errors import ClaimLost, NotFound
 from afterglow.store import sessions
 from afterglow.store.transaction import Row, Tx
-from afterglow.work import Backlog, Claim, Due, Kind, Limits, State, Work
+from afterglow.work import Claim, Due, Kind, Limits
 
 _SECOND = 1_000_000
 _ROUNDS_MAX = 50
@@ -64,7 +64,7 @@ def mark_due(tx: Tx, due: Due, owner: str, subject: str) -> None:
 
 def mark_all_due(tx: Tx, due: Due, subjects: Sequence[tuple[str, str]]) -> None:
     """Mark work due, of one kind, that nobody asks for yet: as (owner, subject). What somebody asks for meanwhile stays."""
-    now: int = tx.one("SELECT {now} AS now")["now"]
+    now = now_us(tx)
     values = {"kind": due.kind, "at": to_us(due.at), "reason": due.reason}
     for batch in _batches(subjects):
         places = ", ".join(f"(:o{n}, :kind, :s{n}, :at, :at, :reason)" for n in range(len(batch)))
@@ -91,7 +91,7 @@ def mark_all_due(tx: Tx, due: Due, subjects: Sequence[tuple[str, str]]) -> None:
 
 
 def claim(tx: Tx, kinds: Sequence[Kind], limit: int, holder: str, tokens: Sequence[int], limits: Limits) -> list[Claim]:
-    now = _now(tx)
+    now = now_us(tx)
     _end_waits_from_the_future(tx, now, limits)
     for _ in range(_ROUNDS_MAX):  # where the first places have nothing to give, those behind them may
         heads = _due_heads(tx, kinds, now, limit)
@@ -121,7 +121,7 @@ def _claims_of(
 
 
 def claim_one(tx: Tx, kind: Kind, subject: str, holder: str, token: int, limits: Limits, anyway: bool) -> Claim | None:
-    now = _now(tx)
+    now = now_us(tx)
     rows = tx.rows(
         """SELECT owner, kind, subject, attempts, parked_at, reason FROM work
            WHERE {mine} AND kind = :kind AND subject = :subject
@@ -213,59 +213,9 @@ def retry(tx: Tx, kind: Kind | None, subject: str | None) -> int:
     return len(rows)
 
 
-def work_list(tx: Tx, state: State | None, kind: Kind | None, limit: int) -> list[Work]:
-    wanted = {
-        None: "TRUE",
-        "parked": "parked_at IS NOT NULL AND lease_until IS NULL",
-        "claimed": "lease_until IS NOT NULL",
-        "due": "parked_at IS NULL AND lease_until IS NULL AND ready_at <= :now",
-        "waiting": "parked_at IS NULL AND lease_until IS NULL AND ready_at > :now",
-    }[state]
-    now = _now(tx)
-    rows = tx.rows(
-        f"""SELECT * FROM work WHERE {{mine}} AND {wanted} AND kind = coalesce(:kind, kind)
-            ORDER BY ready_at, owner, kind, subject LIMIT :limit""",
-        now=now,
-        kind=kind,
-        limit=limit,
-    )
-    return [_work(row, now) for row in rows]
-
-
-_COUNTED = """sum(CASE WHEN parked_at IS NULL AND lease_until IS NULL AND ready_at <= :now THEN 1 ELSE 0 END) AS due,
-              sum(CASE WHEN lease_until IS NOT NULL THEN 1 ELSE 0 END) AS claimed,
-              sum(CASE WHEN parked_at IS NULL AND lease_until IS NULL AND ready_at > :now THEN 1 ELSE 0 END) AS waiting,
-              sum(CASE WHEN parked_at IS NULL AND lease_until IS NULL AND ready_at > :now AND attempts > 0 THEN 1 ELSE 0 END)
-                AS deferred,
-              sum(CASE WHEN parked_at IS NOT NULL AND lease_until IS NULL THEN 1 ELSE 0 END) AS parked,
-              min(CASE WHEN parked_at IS NULL AND lease_until IS NULL AND ready_at <= :now THEN ready_at END) AS oldest"""
-
-
-def backlog(tx: Tx, kind: Kind | None) -> Backlog:
-    wanted = "TRUE" if kind is None else "kind = :kind"
-    values = {} if kind is None else {"kind": kind}
-    return _backlog(tx.one(f"SELECT {_COUNTED} FROM work WHERE {{mine}} AND {wanted}", now=_now(tx), **values))
-
-
-def backlog_by_kind(tx: Tx) -> dict[Kind, Backlog]:
-    rows = tx.rows(f"SELECT kind, {_COUNTED} FROM work WHERE {{mine}} GROUP BY kind", now=_now(tx))
-    return {row["kind"]: _backlog(row) for row in rows}
-
-
-def _now(tx: Tx) -> int:
+def now_us(tx: Tx) -> int:
     """The database's clock, read once: a query would read it again for every row."""
     return tx.one("SELECT {now} AS now")["now"]
-
-
-def _backlog(row: Row) -> Backlog:
-    return Backlog(
-        due=int(row["due"] or 0),
-        claimed=int(row["claimed"] or 0),
-        waiting=int(row["waiting"] or 0),
-        deferred=int(row["deferred"] or 0),
-        parked=int(row["parked"] or 0),
-        oldest_due_at=None if row["oldest"] is None else from_us(int(row["oldest"])),
-    )
 
 
 def _batches(items: Sequence[T]) -> list[Sequence[T]]:
@@ -420,25 +370,4 @@ def _put_head_back(tx: Tx, head: Row, now: int) -> None:
         owner=head["owner"],
         kind=head["kind"],
         look_at=max(following["ready_at"], behind_the_others),
-    )
-
-
-def _work(row: Row, now: int) -> Work:
-    state: State = "waiting" if row["ready_at"] > now else "due"
-    if row["parked_at"] is not None:
-        state = "parked"
-    if row["lease_until"] is not None:
-        state = "claimed"
-    return Work(
-        owner=row["owner"],
-        kind=row["kind"],
-        subject=row["subject"],
-        state=state,
-        ready_at=from_us(row["ready_at"]),
-        wanted=row["wanted"],
-        attempts=row["attempts"],
-        reason=row["reason"],
-        holder=row["holder"],
-        last_error=row["last_error"],
-        parked_at=None if row["parked_at"] is None else from_us(row["parked_at"]),
     )

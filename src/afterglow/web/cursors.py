@@ -1,4 +1,4 @@
-"""Where a list of sessions goes on: the place of its last session, packed so that nobody builds on what is in it."""
+"""Where a list goes on: the place of its last item, packed so that nobody builds on what is in it."""
 
 from __future__ import annotations
 
@@ -8,19 +8,17 @@ from typing import Any
 
 from afterglow.clock import from_us, to_us
 from afterglow.errors import BadInput
-from afterglow.turns import Binding, Session, check_text
-
-_NOWHERE = Binding(agent="-", channel="-", sender="-")
+from afterglow.turns import Place, check_text
 
 
-def write(session: Session) -> str:
-    """The cursor behind this session."""
-    place = json.dumps([to_us(session.last_at), session.owner, session.id], separators=(",", ":"))
-    return base64.urlsafe_b64encode(place.encode()).decode().rstrip("=")
+def write(place: Place) -> str:
+    """The cursor behind this place."""
+    packed = json.dumps([to_us(place.last_at), place.owner, place.session], separators=(",", ":"))
+    return base64.urlsafe_b64encode(packed.encode()).decode().rstrip("=")
 
 
-def read(cursor: str) -> Session:
-    """The session a cursor stands behind, as far as its place in the list goes; it need not exist any more."""
+def read(cursor: str) -> Place:
+    """The place a cursor stands for; what was there need not exist any more."""
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         place: Any = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
@@ -30,4 +28,4 @@ def read(cursor: str) -> Session:
         moment = from_us(last_at)
     except (ValueError, TypeError, AttributeError, OverflowError, RecursionError, BadInput):
         raise BadInput("after: this is not the `next` of a page before; begin again without it") from None
-    return Session(owner=owner, id=name, binding=_NOWHERE, state="open", created_at=moment, last_at=moment)
+    return Place(last_at=moment, owner=owner, session=name)

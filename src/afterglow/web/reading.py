@@ -112,7 +112,7 @@ async def sessions(memory: Opened, access: Accessed, asked: Annotated[SessionsAs
     before = None if asked.after is None else cursors.read(asked.after)
     found = await memory.sessions(owner=scope_of(access, asked.owner), limit=asked.limit + 1, before=before)
     items = found[: asked.limit]
-    return Page(items=items, next=cursors.write(items[-1]) if len(found) > len(items) else None)
+    return Page(items=items, next=cursors.write(items[-1].place) if len(found) > len(items) else None)
 
 
 @router.get("/sessions/{session}")

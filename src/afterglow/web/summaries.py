@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -14,7 +13,7 @@ from starlette.requests import Request
 
 from afterglow.errors import BadInput, NotFound
 from afterglow.summaries import Category, Summary, is_stale
-from afterglow.turns import Binding, Session
+from afterglow.turns import Session
 from afterglow.web import cursors
 from afterglow.web.contexts import EMPTY_BYTES_MAX
 from afterglow.web.reading import (
@@ -93,7 +92,7 @@ async def summaries(memory: Opened, access: Accessed, asked: Annotated[Summaries
         raise BadInput("until: it must be later than since; nothing lies between them as they are")
     chosen: dict[str, Any] = {name: getattr(asked, name) for name in ("agent", "category", "since", "until")}
     chosen |= {"owner": scope_of(access, asked.owner), "words": asked.words or ""}
-    before = None if asked.after is None else _behind(asked.after)
+    before = None if asked.after is None else cursors.read(asked.after)
     found = await memory.summaries(limit=asked.limit, before=before, **chosen)
     more = False
     if len(found) == asked.limit:
@@ -101,7 +100,7 @@ async def summaries(memory: Opened, access: Accessed, asked: Annotated[Summaries
         more = bool(following) or not following.complete  # where it was not looked to the end, there may be more
     return SummaryPage(
         items=list(found),
-        next=_cursor(found[-1]) if more else None,
+        next=cursors.write(found[-1].place) if more else None,
         degraded=found.degraded or None,
         complete=found.complete,
     )
@@ -172,49 +171,3 @@ async def restore(memory: Opened, access: Accessed, session: SessionName, asked:
 def _address(session: Session, rest: str = "") -> str:
     name = quote(session.id, safe="").replace(".", "%2E")
     return f"/api/v1/sessions/{name}{rest}?owner={quote(session.owner, safe='')}"
-
-
-_START = datetime(1970, 1, 1, tzinfo=UTC)
-_PLACE = Session(
-    owner="-",
-    id="-",
-    binding=Binding(agent="-", channel="-", sender="-"),
-    state="open",
-    created_at=_START,
-    last_at=_START,
-)
-_BLANK = Summary(
-    owner="-",
-    session="-",
-    agent="-",
-    title="-",
-    summary="-",
-    category="other",
-    decisions=(),
-    open_threads=(),
-    outcomes=(),
-    people=(),
-    first_seq=1,
-    last_seq=1,
-    first_at=_START,
-    last_at=_START,
-    trigger="manual",
-    model="-",
-    prompt="-",
-    input_tokens=0,
-    output_tokens=0,
-    cost_usd=None,
-    degraded=False,
-    created_at=_START,
-)
-
-
-def _cursor(last: Summary) -> str:
-    """The cursor behind this summary: its place is that of its session in a list of sessions."""
-    return cursors.write(replace(_PLACE, owner=last.owner, id=last.session, last_at=last.last_at))
-
-
-def _behind(cursor: str) -> Summary:
-    """The summary a cursor stands behind, as far as its place in the list goes."""
-    place = cursors.read(cursor)
-    return replace(_BLANK, owner=place.owner, session=place.id, last_at=place.last_at)
