@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import tzinfo
 
 from afterglow.clock import new_fence
@@ -24,6 +25,7 @@ _PROMPT_TOKENS = 1_500
 _HELPING_TOKENS_MIN = 500
 """A model whose window leaves less room than this is given that much all the same."""
 _PAGE_TURNS = 1_000
+_SHORT_TOKENS = 800
 
 _log = logging.getLogger(__name__)
 
@@ -103,24 +105,26 @@ class Summaries:
         made: list[Written] = []
         for blocks, turns in await self._helpings(shown, old, room - order.tokens_max):
             before = self._summary(shown, made[-1], trigger) if made else old
-            material = self._material(before, blocks, turns, means.frame.zone)
+            said = [_without(turn, means.frame.quiet.sunset_marker) for turn in turns]
+            material = self._material(before, blocks, said, means.frame.zone)
             made.append(await write(means.summarising, material, order))
         return self._summary(shown, together(made), trigger)
 
     async def _helpings(self, shown: Shown, old: Summary | None, room: int) -> list[tuple[list[Block], list[Turn]]]:
         """What is new, in order, in runs that a model can read: one, unless the last exchange alone is too long for it."""
         after = old.last_seq if old else 0
-        blocks = [block for block in shown.blocks if block.last_seq > after]
-        turns = await self._turns(shown, after)
+        # Of a short session the turns themselves are read: they cost little, and a block has left something out.
+        is_short = shown.session.tokens <= _SHORT_TOKENS
+        blocks = [] if is_short else [block for block in shown.blocks if block.last_seq > after]
+        turns = await self._turns(shown.session, after if is_short else max(shown.session.folded.to_seq, after))
         left = room - sum(block.tokens for block in blocks)
         if left > 0 and len(parts_of(turns, left)) <= 1:
             return [(blocks, turns)]
         parts = parts_of(turns, max(room, _HELPING_TOKENS_MIN))
         return [*([(blocks, [])] if blocks else []), *(([], part) for part in parts)]
 
-    async def _turns(self, shown: Shown, after: int) -> list[Turn]:
-        """The turns that are in no block and in no summary yet, however many there are."""
-        session, seq = shown.session, max(shown.session.folded.to_seq, after)
+    async def _turns(self, session: Session, seq: int) -> list[Turn]:
+        """The turns after this one, however many there are, to the last that says something."""
         turns: list[Turn] = []
         while seq < session.said_seq:
             turns += await self._store.turns(
@@ -159,3 +163,9 @@ class Summaries:
             degraded=written.degraded,
             created_at=self._store.clock.now(),
         )
+
+
+def _without(turn: Turn, marker: str) -> Turn:
+    """The turn without the mark that ended the session: what stands behind it is what was said."""
+    text = turn.text.lstrip()
+    return replace(turn, text=text.removeprefix(marker).lstrip()) if marker and text.startswith(marker) else turn

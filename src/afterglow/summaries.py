@@ -38,6 +38,9 @@ _DECIDED = re.compile(
     r"\b(?:decided|agreed|we'll|we will|let's go with|settled on|chose|entschieden|beschlossen|decidimos|décidé|ustaliliśmy)\b",
     re.IGNORECASE,
 )
+_NAME = re.compile(r"\b[^\W\d_a-z][^\W\d_]+ [^\W\d_a-z][^\W\d_]+\b")
+"""Two words that begin large, of letters alone: where nobody is there to tell who is a person, the best guess."""
+_OPEN = re.compile(r"^(?:still )?open:|\b(?:to-?do|still open|still (?:have|has|need|needs) to)\b", re.IGNORECASE)
 _SENTENCE = re.compile(r"[^\n]+?(?:[.!?]+(?=\s|$)|[。！？]|$)", re.MULTILINE)
 _LABEL = re.compile(r"^(?:user|assistant|tool|system|somebody else)(?: \(\w+\))?: ")
 
@@ -195,14 +198,15 @@ def by_choice(material: Material, tokens_max: int) -> Filled:
     """A summary of the material's own sentences."""
     sentences = [_LABEL.sub("", match.group().strip()) for match in _SENTENCE.finditer(material.said)]
     first = next((each for each in sentences if len(each.split()) > 2), sentences[0] if sentences else "")
-    names = [word for word in material.identifiers if " " in word and word.istitle()]
+    open_threads = [each for each in reversed(sentences) if _OPEN.search(each)]
+    open_threads += [_LABEL.sub("", request) for request in material.requests]
     return Filled(
         title=" ".join(first.split()[:TITLE_WORDS_MAX]).strip(" .,;:") or "A quiet session",
         summary=choose_sentences(material.said, tokens_max) or "Nothing was said.",
         category="other",
         decisions=_items([each for each in sentences if _DECIDED.search(each)])[:3],
-        open_threads=_items(list(material.requests))[:3],
-        people=_items(names)[:5],
+        open_threads=_items(open_threads)[:3],
+        people=_items(_NAME.findall(material.said))[:5],
     )
 
 

@@ -527,7 +527,9 @@ async def test_a_cursor_of_one_owner_does_not_open_anothers_list(door: Door) -> 
     await say(door.memory, OTHER, "theirs", "hello")
     theirs = await door.memory.session("theirs", owner=OTHER.owner)
     async with door.client() as client:
-        page = check(await client.get("/api/v1/sessions", params={"after": cursors.write(theirs.place), "owner": KATE.owner}))
+        page = check(
+            await client.get("/api/v1/sessions", params={"after": cursors.write(theirs.place), "owner": KATE.owner})
+        )
         assert {each["owner"] for each in page["items"]} <= {KATE.owner}
 
 

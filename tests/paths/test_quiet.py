@@ -614,3 +614,41 @@ async def test_an_import_leaves_no_session_without_the_summary_it_had(
     assert (await copy.session(session.id, owner=KATE.owner)).summary_seq == session.turns
     assert await store.stale_sessions(KATE.owner) == []
     await store.close()
+
+
+@pytest.mark.spec("SUM-6", "IDLE-1")
+async def test_the_summary_of_a_short_session_is_made_from_its_turns_also_where_they_are_folded(
+    memory_with: OpenMemory, clock: FixedClock
+) -> None:
+    memory = memory_with(answering=OfflineModel(), timeout_summarize_seconds=HALF_HOUR)
+    await memory.exchange(
+        KATE, "We decided to paint the kitchen blue on 3 March.", lambda context: "Tom Baker pays for it."
+    )
+    await memory.exchange(KATE, "I still have to feed the cat.", lambda context: "And flight BA123 leaves at 7.")
+    clock.move(HALF_HOUR)
+    await work(memory)
+    (made,) = await memory.summaries(owner=KATE.owner)
+    for words in ("kitchen blue", "Tom Baker", "feed the cat", "BA123"):
+        assert words in made.summary
+    assert made.decisions == ("We decided to paint the kitchen blue on 3 March.",)
+    assert made.open_threads == ("I still have to feed the cat.",)
+    assert "3 March" not in made.people and "Tom Baker" in made.people
+
+
+@pytest.mark.spec("SUM-2", "SUM-6")
+async def test_the_marker_itself_is_not_part_of_what_was_said(memory_with: OpenMemory) -> None:
+    memory = memory_with(answering=OfflineModel())
+    await memory.append(KATE, "user", "[SUNSET HANDOVER] Open: invoice 4711 is unpaid.")
+    await work(memory)
+    (made,) = await memory.summaries(owner=KATE.owner)
+    assert "SUNSET" not in made.title + made.summary
+    assert made.open_threads == ("Open: invoice 4711 is unpaid.",)
+
+
+@pytest.mark.spec("IDLE-2", "CTX-5")
+async def test_the_note_of_a_clearing_is_for_people_and_not_shown_to_a_model(memory: Memory) -> None:
+    session = await talk(memory, 2)
+    await memory.clear(session)
+    restored = await memory.restore(session)
+    shown = (await memory.context(restored)).messages
+    assert [message.role for message in shown] == ["user", "assistant"] * 2

@@ -111,7 +111,7 @@ def _stopped(error: BaseException, name: str, status: int | None, said: str) -> 
 def _without_status(error: BaseException, name: str, said: str) -> ModelError:
     kinds = " ".join(type(each).__name__ for each in _chain(error))
     if _NOT_SENT.search(kinds):
-        return ModelBusy(f"{name} cannot be reached: {_excerpt(error)}; check the network and the address")
+        return ModelBusy(f"{name} cannot be reached: {_excerpt(error).rstrip('.')}; check the network and the address")
     if _ON_THE_WAY.search(kinds) or any(isinstance(each, OSError) for each in _chain(error)):
         return CallLost(f"{name} was asked and did not answer: {_excerpt(error)}; try again later")
     return ModelBadOutput(f"{name} answered with something that is no completion: {_excerpt(error)}")
