@@ -112,8 +112,6 @@ def render(
     record_tokens = _tokens(record) if record else 0
     taken = _tokens(record or _BEGINS)
     folded_to = max((block.last_seq for block in blocks), default=0)
-    # What became of the session stands in its log for people; to a model it says nothing.
-    tail = [turn for turn in tail if turn.role != "system" or turn.origin != "task"]
     runs = exchanges([as_shown(turn) for turn in tail])
     if len(runs) > 1 and tail[0].seq > folded_to + 1:
         runs = runs[1:]  # its beginning may lie before what was read
@@ -129,6 +127,8 @@ def render(
     messages: list[Message] = []
     stripped = 0
     for turn in paired(shown):
+        if turn.role == "system" and turn.origin == "task":
+            continue  # what became of the session stands in its log for people; to a model it says nothing
         message, count = _message(turn, fence, first=not messages and (not record or turn.seq == 1))
         messages.append(message)
         stripped += count

@@ -650,5 +650,7 @@ async def test_the_note_of_a_clearing_is_for_people_and_not_shown_to_a_model(mem
     session = await talk(memory, 2)
     await memory.clear(session)
     restored = await memory.restore(session)
-    shown = (await memory.context(restored)).messages
-    assert [message.role for message in shown] == ["user", "assistant"] * 2
+    context = await memory.context(restored)
+    assert [message.role for message in context.messages] == ["user", "assistant"] * 2
+    done = await memory.exchange(restored, "Where were we?", lambda context: "Here.")
+    assert done.context is not None and (done.context.left_out, len(done.context.messages)) == (0, 5)
