@@ -244,6 +244,7 @@ async def test_an_open_breaker_makes_no_call_and_reserves_nothing(store: Store, 
     assert isinstance(busy, ModelBusy)
     assert busy.wait_seconds == 60
     assert "failed 3 times in a row" in str(busy)
+    assert "The last time: scripted cannot answer now (HTTP 500)" in str(busy), "why, not only that"
     assert (len(inner.requests), await store.spend_of_day(DAY)) == (3, before)
     clock.move(60)
     assert isinstance(await tried(model), Completion)

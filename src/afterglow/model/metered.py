@@ -54,6 +54,7 @@ class Metered:
         self._zone = zone
         self._clock = clock
         self._breaker = Breaker()
+        self._last_error = ""
 
     @property
     def name(self) -> str:
@@ -95,7 +96,7 @@ class Metered:
         if wait > 0:
             raise ModelBusy(
                 f"{self.name} failed {self._breaker.failures} times in a row and is left alone for {wait:.0f} seconds; "
-                "no call was made",
+                f"no call was made. The last time: {self._last_error}",
                 wait,
             )
 
@@ -103,6 +104,7 @@ class Metered:
         if isinstance(error, ModelTooLong):
             return  # what it was given was wrong, not the model
         wait = error.wait_seconds if isinstance(error, ModelBusy | ModelStopped) else None
+        self._last_error = str(error)
         self._breaker = call_failed(self._breaker, self._clock.now(), self._limits, wait)
 
     async def _reserve(self, request: Request) -> Reservation:
