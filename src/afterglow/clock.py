@@ -87,9 +87,9 @@ def new_fence(clock: Clock) -> str:
 
 
 def new_id(clock: Clock) -> str:
-    """A name for a new thing: 10 characters of time, then 16 of chance, so that names sort by age."""
+    """A name for a new thing of an owner: 9 characters of time, then 7 of chance, so that names sort by age."""
     milliseconds = to_us(clock.now()) // 1000
-    return _base32(milliseconds, 10) + _base32(clock.bits(80), 16)
+    return _base32(milliseconds, 9) + _base32(clock.bits(35), 7)
 
 
 def new_token(clock: Clock) -> str:

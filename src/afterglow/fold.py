@@ -56,7 +56,7 @@ class Material:
 
     @property
     def hash(self) -> str:
-        return sha256(self.text.encode()).hexdigest()
+        return sha256(self.text.encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -66,7 +66,7 @@ class Amount:
 class Reservation:
     """What is set aside for one call until its real figures are known."""
 
-    id: str
+    id: int
     call: Call
     most: Amount
 
@@ -88,7 +88,7 @@ class Spend:
 class CallSpend:
     """One call, as the account shows it."""
 
-    id: str
+    id: int
     call: Call
     at: datetime
     amount: Amount

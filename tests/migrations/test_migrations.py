@@ -60,8 +60,8 @@ ROWS: dict[int, list[str]] = {
               block_tokens = 3, tail_tokens = 0, fence = 'f' WHERE owner = '{OWNER}' AND id = 'old'""",
     ],
     4: [
-        f"""INSERT INTO spend (owner, id, session, day, at, purpose, model, tokens, micro_usd)
-            VALUES ('{OWNER}', 'c', 'old', '2026-03-02', 1, 'fold', 'openai:m', 10, 5)""",
+        f"""INSERT INTO spend (owner, session, day, at, purpose, model, tokens, micro_usd)
+            VALUES ('{OWNER}', 'old', '2026-03-02', 1, 'fold', 'openai:m', 10, 5)""",
         "INSERT INTO spend_days VALUES ('2026-03-02', 1, 10, 5)",
     ],
     5: [

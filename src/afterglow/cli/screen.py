@@ -22,7 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 NAME_CHARS = 32
-"""A column whose longest cell has no more than this is never broken: the names that Afterglow gives have 26."""
+"""A column whose longest cell has no more than this is never broken: the names that Afterglow gives have 16."""
 _UNLIMITED_COLUMNS = 100_000
 
 # Controls but tab and line feed, what turns the direction of writing, invisible characters but the two joiners that

@@ -380,7 +380,7 @@ class Store(ABC):
         Where that would pass the day's ceiling nothing is changed, and the answer is what the day has cost. However many
         processes reserve at the same time, what they reserved together is within the ceiling.
         """
-        run = partial(spend.reserve_spend, new_call=new_id(self.clock), call=call, most=most, ceiling=ceiling)
+        run = partial(spend.reserve_spend, call=call, most=most, ceiling=ceiling)
         return await self._write("reserve_spend", EVERYONE, run)
 
     async def settle_spend(self, reservation: Reservation, usage: Usage, micro_usd: int | None) -> None:

@@ -15,7 +15,7 @@ NOBODY = ""
 """The owner of calls that are made for no owner."""
 
 
-def reserve_spend(tx: Tx, new_call: str, call: Call, most: Amount, ceiling: Amount) -> Reservation | Spend:
+def reserve_spend(tx: Tx, call: Call, most: Amount, ceiling: Amount) -> Reservation | Spend:
     assert most.tokens >= 0 and (most.micro_usd or 0) >= 0, "a call cannot give anything back"
     tx.run("INSERT INTO spend_days (day) VALUES (:day) ON CONFLICT (day) DO NOTHING", day=call.day)
     within = tx.row(
@@ -30,8 +30,7 @@ def reserve_spend(tx: Tx, new_call: str, call: Call, most: Amount, ceiling: Amou
     )
     if within is None:
         return spend_of_day(tx, call.day)
-    _write_down(tx, new_call, call, most)
-    return Reservation(id=new_call, call=call, most=most)
+    return Reservation(id=_write_down(tx, call, most), call=call, most=most)
 
 
 def settle_spend(tx: Tx, reservation: Reservation, usage: Usage, micro_usd: int | None) -> None:
@@ -76,19 +75,18 @@ def spend_of_session(tx: Tx, session: str) -> Spend:
 def spend_calls(tx: Tx, session: str | None, limit: int) -> list[CallSpend]:
     wanted = "TRUE" if session is None else "session = :session"
     rows = tx.rows(
-        f"SELECT * FROM spend WHERE {{mine}} AND {wanted} ORDER BY at DESC, id DESC, owner LIMIT :limit",
+        f"SELECT * FROM spend WHERE {{mine}} AND {wanted} ORDER BY id DESC LIMIT :limit",
         limit=limit,
         **({} if session is None else {"session": session}),
     )
     return [_call_spend(row) for row in rows]
 
 
-def _write_down(tx: Tx, new_call: str, call: Call, most: Amount) -> None:
-    tx.run(
-        """INSERT INTO spend (owner, id, session, day, at, purpose, model, tokens, micro_usd)
-           VALUES (:owner, :id, :session, :day, {now}, :purpose, :model, :tokens, :micro_usd)""",
+def _write_down(tx: Tx, call: Call, most: Amount) -> int:
+    row = tx.one(
+        """INSERT INTO spend (owner, session, day, at, purpose, model, tokens, micro_usd)
+           VALUES (:owner, :session, :day, {now}, :purpose, :model, :tokens, :micro_usd) RETURNING id""",
         owner=call.owner or NOBODY,
-        id=new_call,
         session=call.session,
         day=call.day,
         purpose=call.purpose,
@@ -96,6 +94,7 @@ def _write_down(tx: Tx, new_call: str, call: Call, most: Amount) -> None:
         tokens=most.tokens,
         micro_usd=most.micro_usd,
     )
+    return int(row["id"])
 
 
 def _spend(row: Row) -> Spend:

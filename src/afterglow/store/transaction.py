@@ -67,6 +67,7 @@ SQLITE = Dialect(
         "least": "min",
         "greatest": "max",
         "id": "INTEGER PRIMARY KEY AUTOINCREMENT",
+        "clustered": "WITHOUT ROWID",
         "lock_aliases": "SELECT 1",
         "matches": f"""SELECT id FROM (
               SELECT * FROM (SELECT rowid AS id FROM turn_index WHERE turn_index MATCH :mark || :term
@@ -86,6 +87,7 @@ POSTGRES = Dialect(
         "least": "least",
         "greatest": "greatest",
         "id": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+        "clustered": "",
         "lock_aliases": "LOCK TABLE aliases IN SHARE ROW EXCLUSIVE MODE",
         "matches": "SELECT afterglow_matches(:mark || :term, :most)",
         "matches_count": "SELECT afterglow_matches_count(:mark || :term) AS n",

@@ -1,17 +1,18 @@
 -- The log: owners, the aliases that join them, sessions, turns, and the terms that words are searched by.
--- Moments are microseconds since 1970, UTC. Every key begins with the owner.
+-- Moments are microseconds since 1970, UTC. Every key begins with the owner. A table whose rows are small, or so large that
+-- they do not fit a page anyhow, is kept in the order of its key ({clustered}) rather than beside an index of it.
 
 CREATE TABLE owners (
   owner       TEXT PRIMARY KEY,
   created_at  BIGINT NOT NULL
-);
+) {clustered};
 
 CREATE TABLE aliases (
   owner       TEXT PRIMARY KEY,
   joined_to   TEXT NOT NULL,
   created_at  BIGINT NOT NULL,
   CHECK (owner <> joined_to)
-);
+) {clustered};
 CREATE INDEX aliases_by_target ON aliases (joined_to);
 
 CREATE TABLE sessions (
@@ -33,7 +34,7 @@ CREATE TABLE sessions (
   others_turns BIGINT NOT NULL DEFAULT 0,
   others_terms BIGINT NOT NULL DEFAULT 0,
   PRIMARY KEY (owner, id)
-);
+) {clustered};
 CREATE INDEX sessions_by_binding ON sessions (owner, agent, channel, sender, created_at, id);
 CREATE INDEX sessions_by_owner_newest ON sessions (owner, last_at);
 CREATE INDEX sessions_newest ON sessions (last_at);
@@ -72,7 +73,7 @@ CREATE TABLE whole_turns (
   parts       TEXT NOT NULL,
   PRIMARY KEY (owner, session, seq),
   FOREIGN KEY (owner, session, seq) REFERENCES turns (owner, session, seq)
-);
+) {clustered};
 
 -- `mark` is put before each term in the index, and differs by owner and by role, so that one owner's words are found
 -- without passing over another's.
@@ -96,4 +97,4 @@ CREATE TABLE access_tokens (
   digest      TEXT NOT NULL UNIQUE,
   created_at  BIGINT NOT NULL,
   revoked_at  BIGINT
-);
+) {clustered};

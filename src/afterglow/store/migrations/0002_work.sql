@@ -16,7 +16,7 @@ CREATE TABLE work (
   reason      TEXT NOT NULL,
   last_error  TEXT,
   PRIMARY KEY (owner, kind, subject)
-);
+) {clustered};
 CREATE INDEX work_ready ON work (owner, kind, ready_at);
 CREATE INDEX work_leased ON work (lease_until) WHERE lease_until IS NOT NULL;
 CREATE INDEX work_held_back ON work (not_before) WHERE not_before > 0;
@@ -29,5 +29,5 @@ CREATE TABLE work_heads (
   kind        TEXT NOT NULL,
   look_at     BIGINT NOT NULL,
   PRIMARY KEY (owner, kind)
-);
+) {clustered};
 CREATE INDEX work_heads_next ON work_heads (kind, look_at);

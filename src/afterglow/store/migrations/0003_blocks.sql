@@ -64,5 +64,5 @@ CREATE TABLE reports (
   shown_until   BIGINT,
   PRIMARY KEY (owner, session, source, number),
   FOREIGN KEY (owner, session) REFERENCES sessions (owner, id)
-);
+) {clustered};
 CREATE INDEX reports_shown ON reports (owner, session) WHERE shown_until IS NULL;

@@ -54,5 +54,5 @@ CREATE TABLE fleet (
   lease_until   BIGINT NOT NULL DEFAULT 0,
   last_sweep_at BIGINT,
   last_sweep_found BIGINT
-);
+) {clustered};
 INSERT INTO fleet (id) VALUES (1);

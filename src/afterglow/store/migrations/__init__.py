@@ -10,7 +10,7 @@ from afterglow.store.transaction import Dialect
 
 VERSIONS_TABLE = """
 CREATE TABLE IF NOT EXISTS schema_versions (
-  version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL
+  version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL
 )"""
 
 
