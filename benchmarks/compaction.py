@@ -58,7 +58,7 @@ PACES = {
 CANDIDATES: dict[str, type[Candidate]] = {candidate.name: candidate for candidate in (Afterglow, *PEERS)}
 _INDEX_BYTES = """
     SELECT coalesce(sum(pgsize), 0) FROM dbstat JOIN sqlite_schema USING (name)
-    WHERE tbl_name IN ('turn_terms', 'index_progress') OR tbl_name LIKE 'turn_index%' OR name = 'turns_newest'
+    WHERE tbl_name LIKE 'search_%' OR name = 'turns_newest'
 """
 """What search takes in Afterglow: the word index, how far it has come, the terms kept for it, and the order that expressions
 are looked for in. No peer can search."""

@@ -150,6 +150,11 @@ def test_every_setting_but_the_tables_in_lists_and_by_name_has_an_environment_va
         "compaction.base_url": "http://127.0.0.1:11434/v1",
         "compaction.fanout": "3",
         "compaction.in_library": "no",
+        "facts.enabled": "no",
+        "facts.schedule": "never",
+        "facts.model": "offline",
+        "search.embedder": "none",
+        "search.base_url": "http://127.0.0.1:11434/v1",
     }
     environ = {name: values.get(leaf.key, "1000") for name, leaf in VARIABLES.items()}
     environ |= {
@@ -685,6 +690,7 @@ def test_the_example_with_every_line_active_has_every_key_and_no_other_value_tha
     # These depend on the machine, or have no default that a file could say: the example shows some value.
     shown: dict[str, Any] = {"data_dir": True, "database": True, "zone": True, "agents": True, "sources": True}
     shown["compaction"] = {"base_url", "context_sources"}
+    shown["search"] = {"base_url"}
     assert loaded.settings.model_dump(exclude=shown) == Settings().model_dump(exclude=shown)
     kate = AgentSettings(id="kate", timeout_summarize_seconds=1800, timeout_clear_seconds=3600)
     assert loaded.settings.agents == (kate,)

@@ -14,15 +14,15 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "afterglow"
 
 LAYERS = [
-    "errors clock turns failpoints",
+    "errors clock turns failpoints recalled schedule",
     "settings tokens spend identifiers language",
     "model prompts",
-    "checks compaction context digest excerpts facts fold guard guard_signs pairing primary schedule summaries transcript "
+    "checks compaction context digest excerpts facts fold guard guard_signs pairing primary summaries terms transcript "
     "work channels",
     "store",
     "search sources memory_files",
-    "behind blocks contexts conversation endings steward worker inbound",
-    "health intake means memory working",
+    "behind blocks contexts conversation endings extraction forgetting proof reconciling steward worker inbound",
+    "forget health intake means memory remembering working",
     "transfer",
     "agent",
     "daemon mcp_server web clients adapters",
@@ -38,10 +38,13 @@ DRIVERS = {
     "uvicorn": {"daemon.py"},
     "typer": {"cli/"},
     "rich": {"cli/"},
-    "re2": {"search/patterns.py"},
-    "Stemmer": {"search/words.py"},
+    "re2": {"search/patterns.py", "search/literals.py"},
+    "Stemmer": {"terms.py"},
     "mcp": {"mcp_server.py", "sources/mcp.py"},
-    "langchain": {"model/langchain.py", "agent/", "adapters/"},
+    "langchain": {"model/langchain.py", "search/langchain_embeddings.py", "agent/", "adapters/"},
+    "numpy": {"search/signs.py", "search/minilm.py"},
+    "onnxruntime": {"search/minilm.py"},
+    "tokenizers": {"search/minilm.py"},
     "langgraph": {"agent/", "adapters/"},
 }
 TIME_AND_CHANCE = re.compile(

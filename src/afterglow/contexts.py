@@ -68,6 +68,13 @@ class Means:
     summarising: Model
     """The model that writes summaries of whole sessions."""
     summary_tokens_max: int
+    extracting: Model
+    """The model that finds facts."""
+    part_tokens: int
+    answer_tokens_max: int
+    """The most tokens that it reads at once for them, and answers with."""
+    extracts: bool
+    """Whether sessions are read for facts unasked."""
     sources: Sequence[Wanted]
     deadline_seconds: float
     gap_seconds: float

@@ -26,6 +26,7 @@ from afterglow.guard import default_trust
 from afterglow.store.blocks import Change, Shown
 from afterglow.store.contract import Store
 from afterglow.store.log import Entry
+from afterglow.store.stones import is_stone
 from afterglow.turns import Binding, Draft, Part, Role, Session, Turn, tool_calls
 from afterglow.work import Due
 
@@ -110,7 +111,7 @@ class Conversation:
             boot=frame.boot.summaries,
         )
         there_already = await self._replies_to(turn, message.key, shown)
-        if _is_complete(there_already):
+        if _is_complete(there_already) or is_stone(turn.removed):  # what was forgotten is not answered again
             return Exchanged(message=turn, replies=there_already, context=None)
         context, waited = await self._fitting(shown, frame)
         replies = _replies(await _called(respond, context))

@@ -22,6 +22,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from afterglow import web
 from afterglow.clock import SystemClock
 from afterglow.errors import BadInput, NotAllowed
+from afterglow.forgetting import finish_forgetting
 from afterglow.memory import Memory, open_store
 from afterglow.settings import Loaded
 from afterglow.store.contract import Store
@@ -49,7 +50,8 @@ async def serve(loaded: Loaded, *, announce: Callable[[str], None]) -> None:
             with _explained(chosen.server.host, chosen.server.port):
                 listener.listen()
             memory = Memory(store, chosen, folds=False)
-            async with working(store, memory.acts, chosen, chosen.primary) as beside:
+            await finish_forgetting(store, memory.files.rebuild)
+            async with working(store, memory.acts, chosen, chosen.primary, memory.watches) as beside:
                 server = _Server(_config(web.app(memory, beside)), lambda: announce(_url(listener)))
                 await server.serve([listener])
             _log.info("stopped")

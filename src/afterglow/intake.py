@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from afterglow import guard, tokens
+from afterglow import guard, recalled, tokens
 from afterglow.errors import BadInput
 from afterglow.excerpts import excerpt, json_bytes, shorter_parts
 from afterglow.search import words
@@ -44,7 +44,7 @@ class Intake:
                 origin=draft.origin,
                 at=draft.at,
                 parts=parts,
-                recalled=clean.moved(draft.recalled),
+                recalled=recalled.merged(clean.moved(draft.recalled), recalled.ranges(clean.text)),
                 channel=draft.channel,
                 model=draft.model,
                 usage=draft.usage,

@@ -21,6 +21,8 @@ for _language, _words in _SMALL_WORDS.items():
     for _word in _words.split():
         _BY_WORD.setdefault(_word, []).append(_language)
 
+SMALL_WORDS = frozenset(_BY_WORD)
+"""The smallest words of these languages, which say nothing by themselves."""
 _WORD = re.compile(r"[^\W\d_]+")
 _LETTERS_MIN = 30
 _LETTERS_A_CHARACTER = 3

@@ -9,10 +9,14 @@ from zoneinfo import ZoneInfo
 
 from afterglow.compaction import Boot, Frame, Limits, Quiet
 from afterglow.contexts import Means
-from afterglow.errors import BadInput
+from afterglow.errors import BadInput, BadSettings
 from afterglow.model import Model
 from afterglow.model.choice import choose
 from afterglow.model.metered import Metered
+from afterglow.search.embedders import AUTO, Embedder
+from afterglow.search.embedders import chosen as chosen_embedder
+from afterglow.search.metered import MeteredEmbedder
+from afterglow.search.metered import Priced as PricedEmbedder
 from afterglow.settings import CompactionSettings, ContextSourceSettings, Settings
 from afterglow.sources import Source
 from afterglow.sources.asking import Wanted
@@ -46,13 +50,17 @@ class SettingsMeans:
     def __call__(self, agent: str) -> Means:
         """What the contexts of this agent's sessions are made with."""
         if agent not in self._means:
-            chosen = self._settings.compaction_of(agent)
+            chosen, facts = self._settings.compaction_of(agent), self._settings.facts_of(agent)
             model = self._model_of(chosen)
             self._means[agent] = Means(
                 frame=frame_of(self._settings, agent),
                 model=model,
                 summarising=self._model_of(chosen, self._settings.summaries.model),
                 summary_tokens_max=self._settings.summaries.tokens_max,
+                extracting=self._model_of(chosen, facts.model),
+                part_tokens=facts.part_tokens,
+                answer_tokens_max=facts.answer_tokens_max,
+                extracts=facts.enabled,
                 sources=self._all_wanted(chosen, model),
                 deadline_seconds=chosen.deadline_seconds,
                 gap_seconds=chosen.gap_seconds,
@@ -66,10 +74,33 @@ class SettingsMeans:
             model = self._model or choose(
                 key[0], environ=self._environ, base_url=chosen.base_url, clock=self._store.clock
             )
-            spend = self._settings.spend
-            limits = SpendLimits(**{name: getattr(spend, name) for name in SpendLimits.__slots__})
-            self._metered[key] = Metered(model, self._store, limits=limits, zone=self._zone, clock=self._store.clock)
+            self._metered[key] = Metered(
+                model, self._store, limits=self._spend_limits, zone=self._zone, clock=self._store.clock
+            )
         return self._metered[key]
+
+    def embedder(self) -> Embedder | None:
+        """What searches by meaning, as the settings name it; None where they or the packages leave it out."""
+        return self._embedder(self._settings.search.embedder)
+
+    def earlier_embedder(self, name: str) -> Embedder | None:
+        """The embedder of this name, which was in use before; None where it cannot be had any more."""
+        try:
+            found = self._embedder(name if ":" in name else AUTO)
+        except BadSettings:
+            return None
+        return found if found is not None and found.name == name else None
+
+    def _embedder(self, named: str) -> Embedder | None:
+        base_url = self._settings.search.base_url
+        found = chosen_embedder(named, environ=self._environ, base_url=base_url, clock=self._store.clock)
+        if not isinstance(found, PricedEmbedder):
+            return found
+        return MeteredEmbedder(found, self._store, limits=self._spend_limits, zone=self._zone, clock=self._store.clock)
+
+    @property
+    def _spend_limits(self) -> SpendLimits:
+        return SpendLimits(**{name: getattr(self._settings.spend, name) for name in SpendLimits.__slots__})
 
     def _all_wanted(self, chosen: CompactionSettings, model: Model) -> list[Wanted]:
         """The sources that the settings name, and those that were handed in without being named there."""

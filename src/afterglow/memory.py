@@ -6,6 +6,7 @@ import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from datetime import datetime
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,27 +19,41 @@ from afterglow.contexts import Contexts
 from afterglow.conversation import Address, Conversation, Exchanged, Respond
 from afterglow.endings import Clearing, Summaries
 from afterglow.errors import BadInput, NotFound
+from afterglow.extraction import Facts
+from afterglow.forget import Forget
+from afterglow.forgetting import finish_forgetting
 from afterglow.health import Summarization, summarization
 from afterglow.intake import Intake
 from afterglow.means import SettingsMeans, frame_of
+from afterglow.memory_files import MemoryFiles
 from afterglow.model import Model
 from afterglow.primary import Flag
+from afterglow.reconciling import nearest
+from afterglow.remembering import Remembered
 from afterglow.search import hits
+from afterglow.search.embedders import Embedder, is_there
 from afterglow.search.hits import Found
+from afterglow.search.meaning import Meaning
+from afterglow.search.memory_search import Recollection, memory_search
 from afterglow.search.patterns import Pattern
 from afterglow.search.summaries import Listing, listed
+from afterglow.search.vectors import Vectors
 from afterglow.settings import Settings
 from afterglow.sources import Source
 from afterglow.store.contract import Store
+from afterglow.store.search import KINDS
+from afterglow.store.search import Kind as SearchKind
 from afterglow.store.sqlite import SQLiteLimits, SQLiteStore
 from afterglow.store.summaries import Wanted
 from afterglow.store.transaction import EVERYONE, Scope
 from afterglow.summaries import CATEGORIES, Summary, is_stale
 from afterglow.turns import Binding, Draft, Origin, Owner, Part, Place, Role, Session, Trust, Turn, is_real
-from afterglow.work import Due, Kind
-from afterglow.worker import Act, Worker, holder_name
-from afterglow.working import ANYBODYS, work_limits, working
+from afterglow.work import Claim, Due, Kind
+from afterglow.worker import Act, Commit, Worker, holder_name
+from afterglow.working import ANYBODYS, Watch, work_limits, working
 
+_LOOK_SECONDS = 600
+_EMBEDDED_AT_ONCE = 200
 _CLOSE_SECONDS_MAX = 5
 """How long a memory that is closed waits for what it folds."""
 
@@ -64,7 +79,9 @@ async def open_memory(
     memory = Memory(store, given, model=model, sources=sources)
     primary = given.primary_or("false")
     try:
-        async with nullcontext() if primary == "false" else working(store, memory.acts, given, primary):
+        if primary != "false":
+            await finish_forgetting(store, memory.files.rebuild)
+        async with nullcontext() if primary == "false" else working(store, memory.acts, given, primary, memory.watches):
             yield memory
     finally:
         await memory.close()
@@ -112,18 +129,23 @@ class Memory:
         self.store = store
         self.settings = settings
         self._folds = folds
-        self.means_of = SettingsMeans(
-            settings, store, os.environ if environ is None else environ, model=model, sources=sources
-        )
+        self._environ = os.environ if environ is None else environ
+        self.means_of = SettingsMeans(settings, store, self._environ, model=model, sources=sources)
         self.intake = Intake(settings)
         self.contexts = Contexts(store, self.means_of)
         self.clearing = Clearing(store, self.intake.prepare)
         self.summarising = Summaries(store, self.means_of, self.contexts)
+        self.files = MemoryFiles(store, settings.data_dir, self.intake.prepare)
+        self.reading = Facts(store, self.means_of, nearest(store, lambda: self._meaning))
         self._frames: dict[str, Frame] = {}
         self._conversation = Conversation(store, self.frame_of, self.intake.prepared)
-        own: dict[Kind, Act] = {kind: act for kind, act in self.acts.items() if kind in ANYBODYS}
+        own: dict[Kind, Act] = {kind: act for kind, act in self.acts.items() if kind in ANYBODYS or kind == "vectors"}
         self._worker = Worker(store, own, holder=holder_name(), limits=work_limits(settings))
         self._behind = Behind(store, self._worker)
+        self.forget = Forget(store, settings.data_dir, self.files)
+        self.facts = Remembered(
+            store, settings, self.intake.prepare, self.reading, self._worker, self.files, self.forget
+        )
 
     async def append(
         self,
@@ -255,7 +277,28 @@ class Memory:
             "idle": self.contexts.idle,
             "clear": self.clearing.act,
             "summary": self.summarising.act,
+            "facts": self.reading.act,
+            "files": self.files.act,
+            **({"vectors": self._embed} if is_there(self.settings.search.embedder) else {}),
         }
+
+    @property
+    def watches(self) -> dict[str, Watch]:
+        """What makes work due by itself while a process works for all sessions."""
+        seconds = self.settings.sweep_interval_seconds or _LOOK_SECONDS
+        found: dict[str, Watch] = {"the look at the memory files": partial(self.files.run, seconds=seconds)}
+        if self._vectors is not None:
+            found["the search for what is not embedded"] = self._vectors.run
+        return found
+
+    async def _embed(self, claim: Claim) -> Commit | None:
+        assert self._vectors is not None, "who has no embedder does not claim this"
+        return await self._vectors.act(claim)
+
+    @cached_property
+    def _vectors(self) -> Vectors | None:
+        embedder = self.embedder
+        return None if embedder is None else Vectors(self.store, embedder)
 
     async def sunset(self, session: Session) -> Session:
         """The session has ended. Its summary is due at once, and done only when it covers all that was said."""
@@ -367,6 +410,53 @@ class Memory:
             rows_max=chosen.rows_max,
             seconds_max=chosen.seconds_max,
         )
+
+    async def recall(
+        self,
+        text: str,
+        *,
+        owner: str,
+        kinds: Sequence[SearchKind] = KINDS,
+        types: Sequence[str] = (),
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 10,
+    ) -> Recollection:
+        """What fits the text best by words and meaning, of all that is remembered: facts, blocks, summaries and turns."""
+        await self._embed_few(_one_owner(owner))
+        return await memory_search(
+            self.store,
+            self._meaning,
+            _one_owner(owner),
+            text,
+            kinds=kinds,
+            types=types,
+            since=since,
+            until=until,
+            limit=self._results(limit),
+        )
+
+    async def _embed_few(self, owner: str) -> None:
+        """Where no server does it: what was said last gets its vectors now, if it is little enough not to wait for."""
+        if self.embedder is None or not self._folds:
+            return
+        used = await self.store.generations(owner)
+        if used and used[0].name != self.embedder.name:  # a server's embedder is another, and its business
+            return
+        if 0 < len(await self.store.unembedded(owner, _EMBEDDED_AT_ONCE + 1)) <= _EMBEDDED_AT_ONCE:
+            due = Due(kind="vectors", at=self.store.clock.now(), reason="search", subject=owner)
+            await self.store.mark_due(owner, due)
+            await self._worker.attend(owner, "vectors", owner, at_once=True)
+
+    @cached_property
+    def _meaning(self) -> Meaning | None:
+        """What searches by meaning, made when first needed; None where the settings or the packages leave it out."""
+        return None if self.embedder is None else Meaning(self.store, self.embedder, self.means_of.earlier_embedder)
+
+    @cached_property
+    def embedder(self) -> Embedder | None:
+        """The embedder that the settings name."""
+        return self.means_of.embedder()
 
     async def owners(self) -> list[Owner]:
         """Whose memories there are."""

@@ -10,10 +10,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 
 from afterglow.errors import AfterglowError, NotAllowed
 from afterglow.primary import Flag, Lease
+from afterglow.schedule import is_due
 from afterglow.store.contract import Store
 from afterglow.worker import is_gone
 
@@ -22,6 +23,17 @@ _OLDEST_SHARE = 5
 """One in so many places of a sweep is for sessions that have waited longest."""
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Round:
+    """When the sessions of these agents, or of all besides those, are to be read for facts."""
+
+    name: str
+    schedule: str
+    zone: tzinfo
+    agents: tuple[str, ...] = ()
+    besides: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,6 +47,7 @@ class Stewardship:
     sweep_sessions: int = 10
     sweep_quiet_seconds: float = 600
     drift_days: float = 30
+    rounds: tuple[Round, ...] = ()
 
 
 class Steward:
@@ -90,9 +103,12 @@ class Steward:
         if self.is_primary and not was_primary:
             _log.info("%s is primary", self._holder)
             self._swept_at = None
-        if not self.is_primary or not self._chosen.auto_summarize:
+        if not self.is_primary:
             return 0
         now = self._store.clock.now()
+        await self._have_read(now)
+        if not self._chosen.auto_summarize:
+            return 0
         if self._swept_at is None:
             self._swept_at = now
             return await self._drift(now)
@@ -101,6 +117,14 @@ class Steward:
             return 0
         self._swept_at = now
         return await self._sweep(now)
+
+    async def _have_read(self, now: datetime) -> None:
+        """Have sessions read for facts where a schedule says so; what was missed is caught up with once."""
+        for each in self._chosen.rounds:
+            last = await self._store.schedule_kept(each.name)
+            if last is None or is_due(each.schedule, last, now, each.zone):
+                found = await self._store.keep_schedule(each.name, last, agents=each.agents, besides=each.besides)
+                _log.info("%s: %d sessions are to be read for facts", each.name, found)
 
     async def _drift(self, now: datetime) -> int:
         if not self._chosen.drift_days:

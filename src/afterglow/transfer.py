@@ -1,4 +1,4 @@
-"""Export to JSONL, and import of it: a line for each owner, session, turn, session's blocks, its summary and piece of work.
+"""Export to JSONL, and import of it: a line for each owner, session, turn, session's blocks, summary, fact and piece of work.
 
 The first line names the format and its version. An import writes a session's turns a batch at a time, each batch whole,
 and goes on from where a broken one stopped; into an empty store it gives an equal state.
@@ -8,23 +8,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterable
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
 from afterglow.compaction import Block
 from afterglow.context import Report
-from afterglow.errors import BadInput
+from afterglow.errors import BadInput, NotFound
+from afterglow.facts import Evidence, Fact, normalised
+from afterglow.facts.checks import raw_words_of
 from afterglow.memory import Memory
 from afterglow.store.log import Entry
+from afterglow.store.stones import is_stone
 from afterglow.store.transaction import EVERYONE, Scope
 from afterglow.summaries import Summary
 from afterglow.turns import Binding, Draft, Folded, Owner, Session, Turn
 from afterglow.work import Due
 
 FORMAT = "afterglow-export"
-VERSION = 3
-"""2 has blocks and 3 has summaries; exports of older versions are read as well."""
+VERSION = 4
+"""2 has blocks, 3 summaries and 4 facts; exports of older versions are read as well."""
 _PAGE = 200
 _BATCH_BYTES_MAX = 8 << 20
 
@@ -55,10 +58,27 @@ async def export_lines(memory: Memory, scope: Scope = EVERYONE) -> AsyncIterator
             if made.summary is not None:
                 yield _line("summary", asdict(made.summary))
         after = page[-1]
+    async for line in _fact_lines(memory, scope):
+        yield line
     for work in await memory.store.work_list(scope, limit=1_000_000):
         asked = Due(kind=work.kind, at=work.ready_at, reason=work.reason, subject=work.subject)
         yield _line("work", {"owner": work.owner, **asdict(asked)})
     yield _line("end", {"turns": turns})
+
+
+async def _fact_lines(memory: Memory, scope: Scope) -> AsyncIterator[str]:
+    """The facts, and then how far each session was read for them: a broken import reads again rather than too little."""
+    last: Fact | None = None
+    while facts := await memory.store.exported_facts(scope, limit=_PAGE, after=last):
+        for fact, digest in facts:
+            yield _line("fact", {**asdict(fact), "digest": digest})
+        last = facts[-1][0]
+    after: Session | None = None
+    while page := await memory.store.sessions_by_name(scope, limit=_PAGE, after=after):
+        for session in page:
+            if session.facts_seq:
+                yield _line("read", {"owner": session.owner, "session": session.id, "seq": session.facts_seq})
+        after = page[-1]
 
 
 async def import_lines(memory: Memory, lines: Iterable[str]) -> int:
@@ -74,7 +94,11 @@ async def import_lines(memory: Memory, lines: Iterable[str]) -> int:
         try:
             match kind:
                 case "owner":
-                    await memory.store.restore_owner(_read(Owner, value))
+                    owner = _read(Owner, value)
+                    if await memory.store.is_forgotten(owner):
+                        pending.forgotten.add((owner.id, owner.id))
+                    else:
+                        await memory.store.restore_owner(owner)
                 case "session":
                     imported += await pending.flush()
                     await pending.begin(_read(Session, value))
@@ -86,14 +110,22 @@ async def import_lines(memory: Memory, lines: Iterable[str]) -> int:
                 case "summary":
                     imported += await pending.flush()
                     await pending.summarise(_read(Summary, value))
+                case "fact":
+                    imported += await pending.flush()
+                    await pending.know(value)
+                case "read":
+                    if not pending.is_forgotten(value["owner"], value["session"]):
+                        await memory.store.mark_read(**value)
                 case "work":
                     imported += await pending.flush()
-                    await memory.store.mark_due(value.pop("owner"), _read(Due, value))
+                    owner_name, due = value.pop("owner"), _read(Due, value)
+                    if (owner_name, due.subject) not in pending.forgotten:
+                        await memory.store.mark_due(owner_name, due)
                 case "end":
                     ended = True
                 case _:
                     raise BadInput(
-                        f"{kind!r} is not known; this version reads owner, session, turn, folded, summary and work"
+                        f"{kind!r} is not known; this version reads owner, session, turn, folded, summary, fact, read and work"
                     )
         except (BadInput, TypeError, ValueError, KeyError, AttributeError, AssertionError) as error:
             reason = error if isinstance(error, BadInput) else f"{type(error).__name__}, {error}"
@@ -121,11 +153,23 @@ class _Pending:
         self._next_seq = 1
         self._entries: list[Entry] = []
         self._bytes = 0
+        self._stones = 0
+        """How many of the session's turns were forgotten when it was exported."""
+        self.forgotten: set[tuple[str, str | None]] = set()
+        """What was forgotten here, as (owner, session) or (owner, owner): nothing of it is imported."""
 
     async def begin(self, session: Session) -> None:
         self._session = session
-        self._there = await self._memory.store.restore_session(session)
         self._next_seq = 1
+        self._stones = 0
+        if await self._memory.store.is_forgotten(session):
+            self.forgotten.add((session.owner, session.id))
+            return
+        self._there = await self._memory.store.restore_session(session)
+
+    @property
+    def _is_forgotten(self) -> bool:
+        return self._session is not None and (self._session.owner, self._session.id) in self.forgotten
 
     async def add(self, turn: Turn) -> int:
         if self._session is None or turn.session != self._session.id:
@@ -133,6 +177,9 @@ class _Pending:
         if turn.seq != self._next_seq:
             raise BadInput(f"turn {turn.seq} stands where turn {self._next_seq} of session {turn.session!r} should")
         self._next_seq += 1
+        if self._is_forgotten:
+            return 0
+        self._stones += is_stone(turn.removed)
         entry = self._memory.intake.prepare(_draft(turn), self._session.binding.agent)
         if turn.seq <= self._there:
             await self._check_same(turn, entry)
@@ -155,23 +202,44 @@ class _Pending:
         """The session's blocks and reports, once all the turns they stand for are there."""
         if self._session is None or value["session"] != self._session.id:
             raise BadInput(f"blocks of session {value['session']!r} stand outside their session")
+        if self._is_forgotten:
+            return
         blocks = [_read(Block, each) for each in value["blocks"]]
         reports = [_read(Report, each) for each in value["reports"]]
-        await self._memory.store.restore_blocks(self._session, blocks, reports, value["fence"])
+        await self._memory.store.restore_blocks(self._session, blocks, reports, value["fence"], stones=self._stones)
 
     async def summarise(self, summary: Summary) -> None:
         """The session's summary, unless it has a newer one."""
         if self._session is None or summary.session != self._session.id:
             raise BadInput(f"a summary of session {summary.session!r} stands outside its session")
-        store, owner = self._memory.store, self._session.owner
-        there = await store.session(owner, summary.session)
-        if there.summary_seq < summary.last_seq:
-            await store.commit_summary(owner, summary, before_seq=there.summary_seq)
+        if not self._is_forgotten:
+            await self._memory.store.restore_summary(self._session.owner, summary, stones=self._stones)
+
+    def is_forgotten(self, owner: str, session: str) -> bool:
+        """Whether nothing of this session is imported."""
+        return bool({(owner, session), (owner, owner)} & self.forgotten)
+
+    async def know(self, value: dict[str, Any]) -> None:
+        """A fact, with those of its proofs that stand in the turns that are here; without any it is not one."""
+        digest = value.pop("digest")
+        proofs = [_read(Evidence, each) for each in value.pop("evidence")]
+        fact = replace(_read(Fact, value), evidence=tuple([each for each in proofs if await self._holds(value, each)]))
+        if fact.status == "forgotten" or fact.evidence:
+            await self._memory.store.restore_fact(fact, digest)
+
+    async def _holds(self, value: dict[str, Any], proof: Evidence) -> bool:
+        if self.is_forgotten(value["owner"], proof.session):
+            return False
+        try:
+            turn = await self._memory.store.turn(value["owner"], proof.session, proof.seq)
+        except NotFound:
+            return False
+        return value["status"] == "forgotten" or f" {normalised(proof.quote)} " in f" {normalised(raw_words_of(turn))} "
 
     async def _check_same(self, turn: Turn, entry: Entry) -> None:
         assert self._session is not None
         there = await self._memory.store.turn(self._session.owner, turn.session, turn.seq)
-        if (there.role, there.text) != (turn.role, entry.draft.text):
+        if not is_stone(there.removed) and (there.role, there.text) != (turn.role, entry.draft.text):
             raise BadInput(f"session {turn.session!r} already has another turn {turn.seq}")
 
 

@@ -114,6 +114,8 @@ class Session:
     """When the timer that looks whether the session is quiet goes off, where one is set."""
     summary_seq: int = 0
     """The last turn that its summary covers."""
+    facts_seq: int = 0
+    """The last turn that was read for facts."""
     sunset_seq: int = 0
     """The last turn that was there when its end was asked for."""
     closed_by: ClosedBy | None = None

@@ -7,20 +7,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
+from zoneinfo import ZoneInfo
 
 from afterglow.primary import Flag, may_claim
 from afterglow.settings import Settings
-from afterglow.steward import Steward, Stewardship
+from afterglow.steward import Round, Steward, Stewardship
 from afterglow.store.contract import Store
 from afterglow.work import Kind, Limits
 from afterglow.worker import Act, Worker, holder_name
 
 DRAIN_SECONDS_MAX = 15
 _log = logging.getLogger(__name__)
-ANYBODYS: frozenset[Kind] = frozenset({"context", "idle", "clear"})
+ANYBODYS: frozenset[Kind] = frozenset({"context", "idle", "clear", "files"})
 """The work that a process does also if it is not to be primary."""
+
+
+Watch = Callable[[asyncio.Event], Awaitable[None]]
+_NOTHING: Mapping[str, Watch] = {}
 
 
 class Beside:
@@ -43,8 +48,13 @@ class Beside:
 
 
 @asynccontextmanager
-async def working(store: Store, acts: Mapping[Kind, Act], chosen: Settings, primary: Flag) -> AsyncGenerator[Beside]:
-    """Work beside whatever is done here. Who is told to be primary and is not stops at once, with who is."""
+async def working(
+    store: Store, acts: Mapping[Kind, Act], chosen: Settings, primary: Flag, watches: Mapping[str, Watch] = _NOTHING
+) -> AsyncGenerator[Beside]:
+    """Work beside whatever is done here. Who is told to be primary and is not stops at once, with who is.
+
+    `watches` are what runs until it is told to stop and makes work due by itself; only who may be primary does that.
+    """
     steward = Steward(store, holder_name(), stewardship(chosen, primary))
     await steward.begin()
     worker = Worker(
@@ -60,6 +70,8 @@ async def working(store: Store, acts: Mapping[Kind, Act], chosen: Settings, prim
         "the background worker": asyncio.create_task(_logged(worker.run(stop, DRAIN_SECONDS_MAX))),
         "the steward of the primary's lease": asyncio.create_task(_logged(steward.run(stop))),
     }
+    if may_claim(primary):
+        tasks |= {name: asyncio.create_task(_logged(watch(stop))) for name, watch in watches.items()}
     try:
         yield Beside(steward, tasks)
     finally:
@@ -86,7 +98,20 @@ def stewardship(chosen: Settings, primary: Flag) -> Stewardship:
         sweep_sessions=chosen.sweep_sessions,
         sweep_quiet_seconds=chosen.sweep_quiet_seconds,
         drift_days=chosen.drift_days,
+        rounds=tuple(rounds_of(chosen)),
     )
+
+
+def rounds_of(chosen: Settings) -> Iterator[Round]:
+    """When which agents' sessions are read for facts: those that have a schedule of their own by that, the others by one."""
+    zone = ZoneInfo(chosen.zone)
+    own = [agent.id for agent in chosen.agents if {"schedule", "enabled"} & agent.facts.model_fields_set]
+    for agent in own:
+        facts = chosen.facts_of(agent)
+        if facts.enabled:
+            yield Round(name=f"facts of {agent}", schedule=facts.schedule, zone=zone, agents=(agent,))
+    if chosen.facts.enabled:
+        yield Round(name="facts", schedule=chosen.facts.schedule, zone=zone, besides=tuple(own))
 
 
 def work_limits(chosen: Settings) -> Limits:

@@ -34,13 +34,21 @@ TABLES = (
     "sessions",
     "turns",
     "whole_turns",
-    "turn_terms",
+    "search_terms",
+    "search_totals",
+    "search_fresh",
+    "search_vectors",
     "work",
     "work_heads",
     "blocks",
     "reports",
     "spend",
     "summaries",
+    "facts",
+    "evidence",
+    "readings",
+    "stone_salts",
+    "stones",
 )
 
 
@@ -119,7 +127,7 @@ async def test_the_check_notices_a_table_without_row_level_security(
 async def test_the_words_of_another_owner_are_not_found_by_their_token(guarded: PostgresStore) -> None:
     def look(token: str) -> Callable[[Tx], tuple[int, int]]:
         def run(tx: Tx) -> tuple[int, int]:
-            found = tx.rows("SELECT afterglow_matches(:token, 10)", token=token)
+            found = tx.rows("SELECT afterglow_matches(:token, 0, 9000000000000000000, '', 10)", token=token)
             return len(found), tx.one("SELECT afterglow_matches_count(:token) AS n", token=token)["n"]
 
         return run
@@ -260,8 +268,8 @@ def many_rows(tx: Tx) -> None:
                 {numbers} SELECT '{owner}', 's', i, 'user', 'text', '[]', i, 1, 'owner', 'person', '[]', '{{}}', 4 FROM n"""
         )
         tx.run(
-            f"""INSERT INTO turn_terms (owner, session, seq, role, at, mark, terms)
-                {numbers} SELECT '{owner}', 's', i, 'user', i, '{search._mark(owner, "user")}',
+            f"""INSERT INTO search_terms (owner, kind, place, seq, label, at, mark, terms)
+                {numbers} SELECT '{owner}', 'turn', 's', i, 'user', i, '{search._mark(owner, "user")}',
                                  CASE WHEN i % 100 = 0 THEN 'common rare' ELSE 'common' END FROM n"""
         )
     tx.words_written()
@@ -275,7 +283,9 @@ def look_around(tx: Tx) -> None:
     assert len(log.turns_before(tx, None, 10)) == 10
     assert log.turn(tx, "s", 500).seq == 500
     assert sessions.session(tx, "s").turns == 1000
-    assert len(search.word_matches(tx, ["rare"])[0]) == 10 + 19, "ten turns and their neighbours"
+    matches = search.word_matches(tx, ["rare"], search.Sought())
+    assert len(matches.turns) == 10
+    assert len(search.turns_at(tx, [(turn.session, turn.seq - 1) for turn in matches.turns])) == 10
 
 
 async def test_postgresql_reads_no_table_of_turns_from_end_to_end(postgres_address: str) -> None:
@@ -289,7 +299,7 @@ async def test_postgresql_reads_no_table_of_turns_from_end_to_end(postgres_addre
         rows = tx.rows("SELECT * FROM pg_stat_xact_user_tables WHERE schemaname = current_schema()")
         by_table = {row["relname"]: row for row in rows}
         return {
-            "whole": sum(by_table[table]["seq_scan"] for table in ("turns", "turn_terms")),
+            "whole": sum(by_table[table]["seq_scan"] for table in ("turns", "search_terms")),
             "rows": by_table["turns"]["idx_tup_fetch"],
         }
 
@@ -313,17 +323,21 @@ async def test_postgresql_finds_words_by_the_index_of_words(postgres_address: st
         connection.execute("SET ROLE afterglow_worker")
         connection.execute("SET plan_cache_mode = force_generic_plan")  # as a function's statement is planned
         connection.execute("SELECT set_config('afterglow.owner', 'o3', false)")
-        for name, types in (("afterglow_matches", "TEXT, BIGINT"), ("afterglow_matches_count", "TEXT")):
+        for name, types in (
+            ("afterglow_matches", "TEXT, BIGINT, BIGINT, TEXT, BIGINT"),
+            ("afterglow_matches_count", "TEXT"),
+        ):
             row = connection.execute(
                 "SELECT prosrc FROM pg_proc WHERE proname = %s AND pronamespace = current_schema()::regnamespace",
                 (name,),
             ).fetchone()
             assert row is not None
-            body = row[0].replace("token", "$1").replace("LIMIT most", "LIMIT $2")
+            body = row[0].replace("token", "$1").replace("at >= since AND at < until", "at >= $2 AND at < $3")
+            body = body.replace("labels", "$4").replace("LIMIT most", "LIMIT $5")
             connection.execute(f"PREPARE {name} ({types}) AS {body}")  # type: ignore[arg-type]
-            arguments = f"'{search._mark('o3', 'user')}rare'" + (", 500" if "BIGINT" in types else "")
+            arguments = f"'{search._mark('o3', 'user')}rare'" + (", 0, 5000, '', 500" if "BIGINT" in types else "")
             plan = connection.execute(f"EXPLAIN EXECUTE {name} ({arguments})").fetchall()  # type: ignore[arg-type]
-            assert any("turn_terms_by_lexeme" in line for (line,) in plan), plan
+            assert any("search_terms_by_lexeme" in line for (line,) in plan), plan
             assert not any("Seq Scan" in line for (line,) in plan), plan
     await store.close()
 
@@ -349,7 +363,7 @@ async def test_sqlite_reads_no_table_of_turns_from_end_to_end(tmp_path: Any, mon
     found = await store._read("plans", EVERYONE, plans)
     tail = "SEARCH turns USING INDEX sqlite_autoindex_turns_1 (owner=? AND session=? AND seq>? AND seq<?)"
     assert found.count(tail) == 2, "the tail, and a run of turns, by the primary key"
-    whole = re.compile(r"SCAN (turns|whole_turns|turn_terms|sessions|work)\b")
+    whole = re.compile(r"SCAN (turns|whole_turns|search_terms|sessions|work)\b")
     assert [line for line in found if whole.match(line)] == []
     await store.close()
 

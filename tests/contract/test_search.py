@@ -98,7 +98,7 @@ async def test_both_databases_rank_alike_to_the_last_bit(tmp_path: Path, postgre
 
 def unindexed(path: Path) -> int:
     with contextlib.closing(sqlite3.connect(path)) as connection:
-        query = "SELECT count(*) FROM turn_terms WHERE id > (SELECT indexed_to FROM index_progress)"
+        query = "SELECT count(*) FROM search_terms WHERE id > (SELECT indexed_to FROM search_progress)"
         return connection.execute(query).fetchone()[0]
 
 

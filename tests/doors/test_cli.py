@@ -207,6 +207,16 @@ JSON_CALLS = [
     "sources check",
     "search window --owner kate/telegram/ana",
     "search XK-\\d+ --regex --owner kate/telegram/ana",
+    "facts",
+    "facts show FACT",
+    "facts search window --owner kate/telegram/ana",
+    "facts add tea --owner kate/telegram/ana",
+    "facts approve FACT",
+    "facts edit FACT coffee",
+    "facts reject PENDING",
+    "facts extract",
+    "facts rebuild",
+    "facts forget FACT",
     "owners",
     f"owners join {KATE.owner} {OTHER.owner}",
     "owners part kate/telegram/ana",
@@ -221,6 +231,10 @@ JSON_CALLS = [
     "settings show",
     "settings schema",
     "settings example",
+    "forget fact FACT",
+    "forget turn SESSION 1 --yes",
+    "forget session SESSION --yes",
+    f"forget owner {KATE.owner} --yes",
 ]
 
 
@@ -238,9 +252,25 @@ def test_the_calls_below_leave_no_command_out() -> None:
     assert not {path for path in leaves if not any(call.startswith(path.removesuffix(" list")) for call in tried)}
 
 
+def waiting_fact(folder: Path) -> str:
+    """A fact that waits for approval."""
+
+    async def say(memory: Memory) -> str:
+        turn = await memory.append(KATE, "user", "We decided to rent a boat for 900 EUR.")
+        await memory.facts.extract(await memory.session(turn.session, owner=KATE.owner))
+        (fact,) = await memory.facts.list(KATE.owner, status="pending")
+        return fact.id
+
+    return remember(folder, say)
+
+
 def test_with_json_every_command_answers_with_one_document(run: Run, filled: Path, tmp_path: Path) -> None:
+    session = session_of(run)
+    run("facts", "add", "We paid 500 EUR for the hall.", "--owner", KATE.owner)
     names = {
-        "SESSION": session_of(run),
+        "SESSION": session,
+        "FACT": json.loads(run("facts", "--json").stdout)["items"][0]["id"],
+        "PENDING": waiting_fact(filled),
         "FILE": str(tmp_path / "out.jsonl"),
         "TOKEN": json.loads(run("token", "--json").stdout)["items"][0]["id"],
     }
@@ -342,7 +372,7 @@ def due(kind: Any, subject: str) -> Due:
         ("sessions shwo", 2, "Did you mean 'show'?"),
         ("serch x", 2, "Did you mean 'search'"),
         ("search", 2, "Missing argument 'WORDS...'"),
-        ("search the", 1, "there is no word to search for"),
+        ("search  ", 2, "Missing argument"),
         ("search ( --regex", 1, "is not a regular expression"),
         ("search x --limit 5000", 1, "search.results_max"),
         ("owners part nobody", 1, "joined to nobody"),

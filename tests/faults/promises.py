@@ -21,9 +21,9 @@ LEFT JOIN (SELECT owner, session, count(*) AS turns, min(seq) AS first, max(seq)
                   sum(CASE WHEN role = 'user' AND coalesce(before, '') <> 'user' THEN 1 ELSE 0 END) AS exchanges
            FROM (SELECT turns.*, lag(role) OVER (PARTITION BY owner, session ORDER BY seq) AS before FROM turns) AS t1
            GROUP BY owner, session) AS t ON t.owner = s.owner AND t.session = s.id
-LEFT JOIN (SELECT owner, session, count(*) AS indexed,
+LEFT JOIN (SELECT owner, place AS session, count(*) AS indexed,
                   sum(length(terms) - length(replace(terms, ' ', '')) + 1) AS terms
-           FROM turn_terms GROUP BY owner, session) AS i ON i.owner = s.owner AND i.session = s.id
+           FROM search_terms WHERE kind = 'turn' GROUP BY owner, place) AS i ON i.owner = s.owner AND i.session = s.id
 """
 
 
@@ -106,13 +106,13 @@ def _index(store: SQLiteStore) -> list[str]:
     """
     connection = sqlite3.connect(store.path)
     try:
-        connection.execute("CREATE VIRTUAL TABLE temp.entries USING fts5vocab(main, turn_index, instance)")
+        connection.execute("CREATE VIRTUAL TABLE temp.entries USING fts5vocab(main, search_index, instance)")
         connection.execute("BEGIN")
         indexed = set(connection.execute("SELECT term, doc FROM temp.entries"))
-        (indexed_to,) = connection.execute("SELECT indexed_to FROM index_progress").fetchone()
+        (indexed_to,) = connection.execute("SELECT indexed_to FROM search_progress").fetchone()
         wanted = {
             (mark + term, number)
-            for number, mark, terms in connection.execute("SELECT id, mark, terms FROM turn_terms")
+            for number, mark, terms in connection.execute("SELECT id, mark, terms FROM search_terms")
             for term in terms.split(" ")
             if number <= indexed_to
         }
@@ -149,7 +149,8 @@ async def doubled(store: Store) -> list[str]:
 
 async def dump(store: Store) -> dict[str, list[str]]:
     """Every row of every table, to compare two databases or two moments of one."""
-    inner = {"turn_terms": {"id", "lexemes"}}  # what may differ where all that can be seen is equal
+    # What may differ where all that can be seen is equal.
+    inner = {"search_terms": {"id", "lexemes"}, "search_fresh": {"id"}, "search_vectors": {"id"}}
 
     def look(tx: Tx) -> dict[str, list[str]]:
         return {
@@ -164,7 +165,7 @@ async def dump(store: Store) -> dict[str, list[str]]:
 
 
 _TABLES = {
-    "sqlite": "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'turn_index%'"
-    " AND name NOT IN ('turn_vocab', 'index_progress', 'sqlite_sequence')",
+    "sqlite": "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'search_index%'"
+    " AND name NOT IN ('search_vocab', 'search_progress', 'sqlite_sequence')",
     "postgres": "SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()",
 }

@@ -259,10 +259,10 @@ async def test_check_finds_the_damage_that_reading_would_miss(tmp_path: Path) ->
     connection = sqlite3.connect(path)
     with connection:
         connection.execute("PRAGMA foreign_keys = OFF")
-        connection.execute("DELETE FROM turns WHERE seq = 7")
+        connection.execute("DELETE FROM sessions")
     connection.close()
     store = await SQLiteStore.open(path, SystemClock())
-    assert await store.check() == ["a row of turn_terms points at nothing"]
+    assert set(await store.check()) == {"a row of turns points at nothing"}
     assert await broken(store) != []
     await store.close()
 

@@ -64,7 +64,7 @@ async def fill(store: SQLiteStore) -> list[Turn]:
 async def test_a_full_disk_is_said_to_be_full_and_what_is_there_stays_readable(store: SQLiteStore) -> None:
     written = await fill(store)
     assert await store.turns(KATE.owner, written[0].session, limit=1000) == written
-    assert (await store.word_matches(KATE.owner, ["kettle"]))[0]
+    assert (await store.word_matches(KATE.owner, ["kettle"])).turns
     assert await broken(store) == []
 
 

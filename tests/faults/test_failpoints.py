@@ -124,8 +124,8 @@ async def test_words_are_found_also_when_the_indexing_of_them_is_killed(
     for _ in range(2):
         assert nursery.one("rest", address=address, failpoints=f"{place}=kill").was_killed
     store = await open_at(address)
-    found, stats = await store.word_matches(KATE.owner, ["kettle"])
-    assert len(found) == 3 and set(stats.holding.values()) == {3, 0}
+    found = await store.word_matches(KATE.owner, ["kettle"])
+    assert len(found.turns) == 3 and set(found.stats.holding.values()) == {3, 0}
     assert await broken(store) == []
     await store.close()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -149,8 +150,8 @@ class Workload:
         owner, terms = self.owner(), self.chance.sample(WORDS, 2)
 
         async def find(store: Store) -> Any:
-            found, stats = await store.word_matches(owner, terms)
-            return sorted(found, key=repr), stats
+            found = await store.word_matches(owner, terms)
+            return sorted((replace(turn, id=0) for turn in found.turns), key=repr), found.stats
 
         return find
 

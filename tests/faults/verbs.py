@@ -15,9 +15,12 @@ from typing import Any
 from afterglow.clock import from_us
 from afterglow.compaction import Block
 from afterglow.context import Report
+from afterglow.facts import Evidence, Fact
 from afterglow.spend import Amount, Call, Reservation, Usage
 from afterglow.store.blocks import Change
 from afterglow.store.contract import Store
+from afterglow.store.facts import Again, Gathered, Read, Reading, WantedFacts
+from afterglow.store.files import FileTrouble
 from afterglow.store.log import Entry, Shown
 from afterglow.store.transaction import EVERYONE, Tx
 from afterglow.summaries import Summary
@@ -29,6 +32,8 @@ LIMITS = Limits(lease_seconds=60)
 LATER = NOON + timedelta(hours=1)
 WEB = Binding(agent="kate", channel="web", sender="ana")
 MAIL = Binding(agent="kate", channel="mail", sender="ana")
+
+GONE = Binding(agent="kate", channel="gone", sender="ana")
 
 HANDS = [Owner(id=f"{side} hand", created_at=NOON) for side in ("left", "right")]
 
@@ -57,15 +62,74 @@ async def prepare(store: Store) -> None:
         await store.mark_due(binding.owner, _due("context", "to-claim"))
         await store.mark_due(binding.owner, _due("files", "to-claim-one"))
         await store.reserve_spend(_call(binding, "to-settle"), MOST, CEILING)
+        await _known(store, binding)
+    await store.keep_schedule("facts", None)
     await store.take_primary("before", 6, lease_seconds=0)
     for name in ("known", "to-revoke"):
         await store.add_token(name, "agent", f"token {name}")
     for binding in (WEB, MAIL):
         await store.append(binding.owner, binding, said("from another door"))
+    await _embedded(store)
     await store.open_session(_side(KATE, "door"), "door")
+    for binding in (KATE, OTHER):
+        for name in ("to-forget", "to-forget-whole", "to-restore"):
+            await _remembered(store, binding, name)
+        await store.forget_turns(binding.owner, "to-restore", 1, 1)
+    await store.append(GONE.owner, GONE, said("from a door that is to go"))
     for hand in HANDS:
         await store.restore_owner(hand)
     await store.join(MAIL.owner, WEB.owner)
+
+
+READING = Reading(claimed=3, stored=1, again=1, dropped={"no such turn": 1}, model="scripted", prompt="facts-1")
+
+
+async def _known(store: Store, binding: Binding) -> None:
+    """One fact that is active, one that is pending and would take its place, and one to forget."""
+    new = (
+        fact("known", binding=binding),
+        fact("pending", binding=binding, content="The kettle is blue.", status="pending", supersedes="known"),
+        fact("to-forget", binding=binding, content="The stove is old."),
+    )
+    await store.commit_facts(
+        binding.owner, Gathered(version=0, new=new), Read(session="talk", from_seq=0, to_seq=0, reading=READING)
+    )
+
+
+def fact(name: str, binding: Binding = KATE, **more: Any) -> Fact:
+    """A fact that the first turn of the talk proves."""
+    given: dict[str, Any] = {
+        "owner": binding.owner,
+        "id": name,
+        "type": "other",
+        "content": "The kettle is red.",
+        "confidence": "high",
+        "source_date": "2026-03-02",
+        "extracted_at": NOON,
+        "trust": "owner",
+        "status": "active",
+        "why": None,
+        "supersedes": None,
+        "session": "talk",
+        "way": "extracted",
+        "model": "scripted",
+        "prompt": "facts-1",
+        "changed_at": NOON,
+        "evidence": (Evidence(session="talk", seq=1, quote="the red kettle", at=NOON),),
+    }
+    return Fact(**{**given, **more})
+
+
+async def _commit_facts(store: Store) -> Any:
+    known = await store.known_facts(KATE.owner, [])
+    again = Again(
+        owner=KATE.owner,
+        fact="pending",
+        evidence=Evidence(session="talk", seq=3, quote="thanks", at=NOON),
+        believed=True,
+    )
+    gathered = Gathered(version=known.version, new=(fact("new", content="It is hot."),), again=(again,))
+    return await store.commit_facts(KATE.owner, gathered, Read(session="talk", from_seq=0, to_seq=3, reading=READING))
 
 
 async def _folded(store: Store, binding: Binding) -> None:
@@ -81,6 +145,16 @@ async def _folded(store: Store, binding: Binding) -> None:
     await store.close_session(binding.owner, "to-reopen")
     await store.commit_blocks(binding.owner, "folded", change(block("folded", 1, 2), reports=(report("folded"),)))
     await store.mark_due(binding.owner, _due("facts", "to-fold"))
+
+
+async def _remembered(store: Store, binding: Binding, name: str) -> None:
+    """A session of four turns; unless it is to be restored, the first two are in a block and there is a summary."""
+    await store.open_session(_side(binding, name), name, binding.owner)
+    for seq in range(1, 5):
+        await store.append(binding.owner, name, said(f"turn {seq}", "user" if seq % 2 else "assistant", key=f"k{seq}"))
+    if name != "to-restore":
+        await store.commit_blocks(binding.owner, name, change(block(name, 1, 2), reports=(report(name),)))
+        await store.commit_summary(binding.owner, summary(name, binding), before_seq=0)
 
 
 def block(session: str, first_seq: int, last_seq: int, **more: Any) -> Block:
@@ -217,6 +291,40 @@ async def _revoke_token(store: Store) -> Any:
     return await store.revoke_token(token.id)
 
 
+def _trouble() -> FileTrouble:
+    return FileTrouble(owner=KATE.owner, name="facts/2026-03-02.json", problem="it is a folder", found_at=NOON)
+
+
+async def _embedded(store: Store) -> None:
+    """One vector of ana and of ben each; all there is of two others, by an embedder and by the one before it."""
+    whose = (KATE.owner, OTHER.owner, WEB.owner, MAIL.owner)
+    for owner in whose:
+        await store.mark_due(owner, _due("vectors", "to-embed"))
+    claims = await store.claim(("vectors",), limit=100, holder="w", limits=LIMITS)
+    for generation, name in enumerate(("an older embedder", "an embedder"), 1):
+        await store.use_embedder(name)
+        await store.sweep_vectors()
+        for claim in sorted(claims, key=lambda claim: whose.index(claim.owner)):
+            some = await store.unembedded(claim.owner, 1 if claim.owner in whose[:2] else 100)
+            await store.commit_vectors(claim, generation, [(each.id, b"\1\2") for each in some])
+
+
+async def _commit_vectors(store: Store) -> Any:
+    generation = (await store.generations(KATE.owner))[0].number
+    waiting = await store.unembedded(KATE.owner, 2)
+    made = [(each.id, bytes([number, 5])) for number, each in enumerate(waiting)]
+    return await store.commit_vectors(await held(store, "to-embed"), generation, made)
+
+
+async def _vectors_of(store: Store) -> Any:
+    ids = [record for columns in await store.vectors_after(KATE.owner, 2, {}, 10) for record in columns.ids]
+    return await store.vectors_of(KATE.owner, 2, ids)
+
+
+async def _scrub(store: Store) -> None:
+    await store.scrub()  # which files there are differs from one database to another
+
+
 def _restored() -> Session:
     binding = _side(KATE, "import")
     return Session(
@@ -251,6 +359,38 @@ VERBS: dict[str, Verb] = {
     "fleet": lambda store: store.fleet(),
     "turns_before": lambda store: store.turns_before(KATE.owner, None, 10),
     "word_matches": lambda store: store.word_matches(KATE.owner, ["kettle", "stove"]),
+    "turns_at": lambda store: store.turns_at(KATE.owner, [("talk", 1), ("talk", 99)]),
+    "contents": lambda store: store.contents(
+        KATE.owner, [(KATE.owner, "turn", "talk", 1), (KATE.owner, "turn", "talk", 4)]
+    ),
+    "indexed": lambda store: store.indexed(KATE.owner, range(1, 20)),
+    "generations": lambda store: store.generations(KATE.owner),
+    "unembedded": lambda store: store.unembedded(KATE.owner, 3),
+    "commit_vectors": _commit_vectors,
+    "vectors_after": lambda store: store.vectors_after(KATE.owner, 2, {}, 10),
+    "vectors_of": _vectors_of,
+    "drop_old_vectors": lambda store: store.drop_old_vectors(WEB.owner, 10),
+    "sweep_vectors": lambda store: store.sweep_vectors(rows=1),
+    "use_embedder": lambda store: store.use_embedder("another embedder"),
+    "known_facts": lambda store: store.known_facts(KATE.owner, ["The kettle is RED", "nothing"]),
+    "commit_facts": _commit_facts,
+    "approve_fact": lambda store: store.approve_fact(KATE.owner, "pending"),
+    "forget_fact": lambda store: store.forget_fact(KATE.owner, "to-forget"),
+    "fact": lambda store: store.fact(KATE.owner, "known"),
+    "facts": lambda store: store.facts(KATE.owner, WantedFacts(status=None)),
+    "fact_counts": lambda store: store.fact_counts(KATE.owner),
+    "facts_of_turns": lambda store: store.facts_of_turns(KATE.owner, "talk", 1, 3),
+    "readings": lambda store: store.readings(KATE.owner),
+    "exported_facts": lambda store: store.exported_facts(KATE.owner),
+    "restore_fact": lambda store: store.restore_fact(fact("old", content="It whistles."), "digest"),
+    "mark_read": lambda store: store.mark_read(KATE.owner, "talk", 4),
+    "read_anew": lambda store: store.read_anew(KATE.owner, "talk"),
+    "schedule_kept": lambda store: store.schedule_kept("facts"),
+    "keep_schedule": lambda store: store.keep_schedule("another", None),
+    "folder_owners": lambda store: store.folder_owners(MAIL.owner),
+    "remembered": lambda store: store.remembered(KATE.owner),
+    "commit_files": lambda store: store.commit_files(KATE.owner, [_trouble()]),
+    "file_troubles": lambda store: store.file_troubles(KATE.owner),
     "open_session": lambda store: store.open_session(_side(KATE, "new")),
     "close_session": lambda store: store.close_session(KATE.owner, "to-close"),
     "session": lambda store: store.session(KATE.owner, "talk"),
@@ -286,6 +426,14 @@ VERBS: dict[str, Verb] = {
     "find_token": lambda store: store.find_token("token known"),
     "tokens": lambda store: store.tokens(),
     "revoke_token": _revoke_token,
+    "forget_turns": lambda store: store.forget_turns(KATE.owner, "to-forget", 2, 3),
+    "forget_session": lambda store: store.forget_session(KATE.owner, "to-forget-whole"),
+    "forget_owner": lambda store: store.forget_owner(GONE.owner),
+    "unfinished_forgetting": lambda store: store.unfinished_forgetting(),
+    "is_forgotten": lambda store: store.is_forgotten(_restored()),
+    "restore_summary": lambda store: store.restore_summary(KATE.owner, summary("to-restore"), stones=1),
+    "rows_holding": lambda store: store.rows_holding(["from another door"]),
+    "scrub": _scrub,
     "check": lambda store: store.check(),
     "close": lambda store: store.close(),
 }

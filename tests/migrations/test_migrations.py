@@ -29,7 +29,7 @@ OWNER = KATE.owner
 # What a database of each past schema may hold. Whoever adds a migration adds the rows of the schema before it.
 ROWS: dict[int, list[str]] = {
     1: [
-        f"INSERT INTO owners VALUES ('{OWNER}', 1)",
+        f"INSERT INTO owners (owner, created_at) VALUES ('{OWNER}', 1)",
         f"""INSERT INTO sessions (owner, id, agent, channel, sender, state, created_at, last_at, turns, exchanges, tokens,
                                   last_role, user_turns, user_terms, others_turns, others_terms)
             VALUES ('{OWNER}', 'old', 'kate', 'telegram', 'ana', 'open', 1, 3, 2, 1, 5, 'assistant', 1, 2, 1, 1)""",
@@ -38,9 +38,9 @@ ROWS: dict[int, list[str]] = {
             VALUES ('{OWNER}', 'old', 1, 'user', 'red kettle', '[]', 2, 2, 'owner', 'person', '[]', 'k1', '{{}}', 10, 0),
                    ('{OWNER}', 'old', 2, 'assistant', 'head …', '[]', 3, 3, 'agent', 'agent', '[]', 'k2', '{{}}', 99, 1)""",
         f"INSERT INTO whole_turns VALUES ('{OWNER}', 'old', 2, 'head and the whole of it', '[]')",
-        f"""INSERT INTO turn_terms (owner, session, seq, role, at, mark, terms)
-            VALUES ('{OWNER}', 'old', 1, 'user', 2, 'm_', 'red kettle'),
-                   ('{OWNER}', 'old', 2, 'assistant', 3, 'n_', 'head')""",
+        f"""INSERT INTO search_terms (owner, kind, place, seq, label, at, mark, terms)
+            VALUES ('{OWNER}', 'turn', 'old', 1, 'user', 2, 'm_', 'red kettle'),
+                   ('{OWNER}', 'turn', 'old', 2, 'assistant', 3, 'n_', 'head')""",
         "INSERT INTO access_tokens VALUES ('t', 'mine', 'owner', 'digest', 1, NULL)",
     ],
     2: [
@@ -71,6 +71,26 @@ ROWS: dict[int, list[str]] = {
             VALUES ('{OWNER}', 'old', 2, 1, 2, 3, 'kate', 'A kettle', 'It is red.', 'other', '[]', '[]', '[]', '[]',
               'manual', 'm', 'summary-1', 9, 3, 0, 1, 4)""",
         f"UPDATE sessions SET summary_seq = 2 WHERE owner = '{OWNER}' AND id = 'old'",
+    ],
+    6: [
+        f"""INSERT INTO facts (owner, id, type, content, confidence, source_date, extracted_at, trust, status, session, way,
+              model, prompt, changed_at, digest)
+            VALUES ('{OWNER}', 'f', 'other', 'The kettle is red.', 'high', '1970-01-01', 4, 'owner', 'active', 'old',
+              'extracted', 'm', 'facts-1', 4, 'd')""",
+        f"INSERT INTO evidence VALUES ('{OWNER}', 'old', 1, '{OWNER}', 'f', 'red kettle', 2)",
+        f"INSERT INTO readings VALUES ('{OWNER}', 'old', 2, 4, 1, 1, 0, '{{}}', 'm', 'facts-1')",
+        "INSERT INTO schedules VALUES ('facts', 4)",
+        f"UPDATE sessions SET facts_seq = 2 WHERE owner = '{OWNER}' AND id = 'old'",
+        f"UPDATE owners SET facts_version = 1 WHERE owner = '{OWNER}'",
+    ],
+    7: [
+        f"INSERT INTO search_totals VALUES ('{OWNER}', 'fact', 1, 2)",
+        "INSERT INTO search_embedders VALUES (1, 'some', 0, 2)",
+        f"INSERT INTO search_vectors SELECT '{OWNER}', 1, 1, min(id), '12' FROM search_terms",
+    ],
+    8: [
+        f"INSERT INTO stone_salts VALUES ('{OWNER}', '5a17')",
+        f"INSERT INTO stones VALUES ('{OWNER}', 'd1')",
     ],
 }
 
@@ -146,7 +166,7 @@ async def use(address: str, from_version: int) -> None:
         await store.finish(claims[0])
     turn = await store.append(OWNER, KATE, said("today", at=NOON))
     assert (turn.seq, turn.session == "old") == ((3, True) if from_version else (1, False))
-    assert (await store.word_matches(OWNER, ["today"]))[0]
+    assert (await store.word_matches(OWNER, ["today"])).turns
     assert await broken(store) == []
     await store.close()
 

@@ -153,7 +153,7 @@ async def test_full_levels_are_merged_and_every_block_knows_where_it_comes_from(
     for block in await memory.blocks(session):
         assert block.model == "scripted" and block.prompt.startswith("merge-" if block.level else "fold-")
         assert block.tokens < block.span_tokens
-        assert (block.input_tokens > 0, len(block.input_hash)) == (True, 64)
+        assert (block.input_tokens > 0, len(block.input_hash)) == (True, 32)
         children = [await memory.store.block(session.owner, session.id, number) for number in block.children]
         if block.level:
             assert [child.level for child in children] == [block.level - 1] * 3

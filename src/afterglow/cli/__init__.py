@@ -13,6 +13,8 @@ import typer
 from afterglow.cli import (
     access,
     contexts,
+    facts,
+    forget,
     health,
     owners,
     search,
@@ -69,6 +71,8 @@ for each in (
     sessions,
     search,
     summaries,
+    facts,
+    forget,
     sunset,
     contexts,
     sources,

@@ -28,7 +28,7 @@ def status(call: Call) -> None:
     async def read(memory: Memory) -> dict[str, Any]:
         # This process is no server: what it is told to be is what the settings tell one.
         health = await memory.health(call.loaded.settings.primary)
-        return {**await _status(memory), "summarization": health.block()}
+        return {**await _status(memory), "summarization": health.block(), "facts": await _facts(memory)}
 
     found = call.run(read)
     found["settings_file"] = call.loaded.file
@@ -50,6 +50,7 @@ def status(call: Call) -> None:
         ("spend today", _spend_text(found["spend"])),
         ("parked work", f"{work['parked']:,}" + (" (see `afterglow work list`)" if work["parked"] else "")),
         *_summaries(found["summarization"], call.screen.time),
+        *_facts_rows(found["facts"], call.screen.time),
     ]
     call.screen.answer(found, pairs(rows))
 
@@ -67,6 +68,39 @@ def _summaries(block: dict[str, Any], time: Callable[[datetime], str]) -> list[t
         ("primary", f"{block['primaryHolder'] or 'nobody'} (the setting is {block['primaryFlag']})"),
     ]
     return rows + [("", each) for each in block["off"]]
+
+
+async def _facts(memory: Memory) -> dict[str, Any]:
+    """How it goes with facts: how many there are, when sessions were and will be read for them, and what searches them."""
+    from zoneinfo import ZoneInfo
+
+    from afterglow.schedule import next_after
+    from afterglow.store.transaction import EVERYONE
+
+    chosen = memory.settings.facts
+    readings = await memory.store.readings(EVERYONE, limit=1)
+    kept = await memory.store.schedule_kept("facts")
+    embedder = memory.embedder
+    return {
+        "counts": await memory.store.fact_counts(EVERYONE),
+        "last_read_at": readings[0][0] if readings else None,
+        "last_round_at": kept,
+        "next_round_at": next_after(chosen.schedule, memory.store.clock.now(), ZoneInfo(memory.settings.zone))
+        if chosen.enabled
+        else None,
+        "embedder": None if embedder is None else embedder.name,
+        "file_troubles": await memory.store.file_troubles(EVERYONE),
+    }
+
+
+def _facts_rows(facts: dict[str, Any], time: Callable[[datetime], str]) -> list[tuple[str, str]]:
+    counts, read, following = facts["counts"], facts["last_read_at"], facts["next_round_at"]
+    told = f"{counts.get('active', 0):,} active, {counts.get('pending', 0):,} pending"
+    told += f"; last read {time(read)}" if read else "; nothing was read yet"
+    told += f", next by the clock {time(following)}" if following else ""
+    by = f"words and meaning ({facts['embedder']})" if facts["embedder"] else "words alone; see search.embedder"
+    troubles = [f"{each.name} of {each.owner} is left as it is: {each.problem}" for each in facts["file_troubles"]]
+    return [("facts", told), ("search", f"by {by}"), *(("memory files", each) for each in troubles)]
 
 
 def _model(call: Call) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""`search`: find turns by words, or by a regular expression."""
+"""`search`: find what is remembered by words and meaning, or turns by a regular expression."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,10 +11,22 @@ from afterglow.cli.sessions import PANEL, scope, those_there_are
 from afterglow.errors import BadInput
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.text import Text
 
     from afterglow.memory import Memory
     from afterglow.search.hits import Found, Hit
+    from afterglow.search.memory_search import Recalled, Recollection
+
+TypeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--type",
+        metavar="TYPE",
+        help="Of facts: preference, decision, task_completed, open_thread, person, event or other.",
+    ),
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -25,26 +37,67 @@ def search(
     call: Call,
     words: Annotated[list[str], typer.Argument(metavar="WORDS...", help="What to look for.")],
     owner: OwnerOption = None,
+    kind: Annotated[
+        list[str] | None, typer.Option(metavar="KIND", help="Only fact, summary, block or turn; may be given again.")
+    ] = None,
+    type: TypeOption = None,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="Only from then on: 2026-03-02, 1d.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Only from before then.")] = None,
     regex: Annotated[
-        bool, typer.Option("--regex", "-e", metavar="", help="The words are a regular expression (RE2).")
+        bool, typer.Option("--regex", "-e", metavar="", help="The words are a regular expression (RE2) for turns.")
     ] = False,
     ignore_case: Annotated[bool, typer.Option("--ignore-case", "-i", metavar="", help="With --regex: a is A.")] = False,
     limit: LimitOption = 10,
     explain: Annotated[bool, typer.Option("--explain", metavar="", help="Show how each score came about.")] = False,
 ) -> None:
-    """Find turns by their words, the best first; by a regular expression, the newest first."""
-    from afterglow.cli.screen import indented
-
+    """Find facts, summaries, blocks and turns by words and meaning, the best first; or turns by a regular expression."""
     text = " ".join(words)
+    if regex:
+        if kind or type or since or until:
+            raise typer.BadParameter("--regex looks through turns alone; leave out --kind, --type, --since and --until")
+        return _grep(call, text, owner, ignore_case, limit)
+    recall(call, text, owner, kind or (), type, since, until, limit, explain)
+    return None
 
-    async def look(memory: Memory) -> Found:
+
+def recall(
+    call: Call,
+    text: str,
+    owner: str | None,
+    kinds: Sequence[str],
+    type: str | None,
+    since: str | None,
+    until: str | None,
+    limit: int,
+    explain: bool = False,
+) -> None:
+    """Search by words and meaning, and show what was found."""
+    from afterglow.cli.screen import indented
+    from afterglow.cli.summaries import window
+    from afterglow.store.search import KINDS
+
+    async def look(memory: Memory) -> Recollection:
         whose = await _whose(memory, owner)
-        if regex:
-            return await memory.grep(text, owner=whose, limit=limit, ignore_case=ignore_case)
-        return await memory.search(text, owner=whose, limit=limit)
+        start, end = window(call, memory, since, until)
+        wanted: Any = tuple(kinds) or (("fact",) if type else KINDS)
+        types = (type,) if type else ()
+        return await memory.recall(text, owner=whose, kinds=wanted, types=types, since=start, until=end, limit=limit)
 
     found = call.run(look)
-    lines = [line for hit in found.hits for line in (_where(call, hit, explain), indented(_snippet(hit), 2))]
+    lines = [line for hit in found.hits for line in (_place(call, hit, explain), indented(_snippet(hit), 2))]
+    call.screen.answer({"items": found.hits, "by_meaning": found.by_meaning}, *lines)
+    if not found.hits:
+        call.screen.note("Nothing was found.")
+
+
+def _grep(call: Call, text: str, owner: str | None, ignore_case: bool, limit: int) -> None:
+    from afterglow.cli.screen import indented
+
+    async def look(memory: Memory) -> Found:
+        return await memory.grep(text, owner=await _whose(memory, owner), limit=limit, ignore_case=ignore_case)
+
+    found = call.run(look)
+    lines = [line for hit in found.hits for line in (_where(call, hit), indented(_snippet(hit), 2))]
     call.screen.answer({"items": found.hits, "complete": found.complete, "rows_read": found.rows_read}, *lines)
     if not found.hits:
         call.screen.note("Nothing was found.")
@@ -65,18 +118,35 @@ async def _whose(memory: Memory, owner: str | None) -> str:
     return owners[0].id
 
 
-def _where(call: Call, hit: Hit, explain: bool) -> Text:
+def _where(call: Call, hit: Hit) -> Text:
     from afterglow.cli.screen import Styled
 
     line = Styled().add(hit.session, "bold").add(f"  turn {hit.seq:,}  {hit.role}  {call.screen.time(hit.at)}", "dim")
-    if explain and hit.why is not None:
-        why = hit.why
-        parts = f"turn {why.by_turn:.2f}, with its neighbour {why.by_pair:.2f}, session {why.by_session:.2f}"
-        line.add(f"\n  score {why.score:.2f}: {parts}", "dim", lines=True)
     return line.text
 
 
-def _snippet(hit: Hit) -> Text:
+def _place(call: Call, hit: Recalled, explain: bool) -> Text:
+    """Where it comes from, in the words that another command takes."""
+    from afterglow.cli.screen import Styled
+
+    about = {
+        "turn": f"turn {hit.seq:,}  {hit.role}",
+        "block": f"block {hit.seq:,}",
+        "summary": "summary",
+        "fact": f"fact {hit.fact}  {hit.type}",
+    }[hit.kind]
+    line = Styled().add(hit.session, "bold").add(f"  {about}  {call.screen.time(hit.at)}", "dim")
+    if explain:
+        why = hit.why
+        parts = [f"words {why.by_words:.2f}", f"meaning {why.by_meaning:.2f}"]
+        if hit.kind == "turn":
+            beside = f"with its neighbour {why.by_pair:.2f}, session {why.by_session:.2f}"
+            parts[0] += f" (turn {why.by_turn:.2f}, {beside})"
+        line.add(f"\n  score {hit.score:.2f}: {', '.join(parts)}", "dim", lines=True)
+    return line.text
+
+
+def _snippet(hit: Hit | Recalled) -> Text:
     from afterglow.cli.screen import Styled
 
     line = Styled()

@@ -214,13 +214,16 @@ def heading(session: Session) -> Text:
 
 def shown_turns(call: Call, turns: list[Turn], full: bool) -> list[Any]:
     """Turns as people read them."""
+    from rich.text import Text
+
     from afterglow.cli.screen import Styled, indented
 
     shown: list[Any] = []
     for turn in turns:
         line = Styled().add(f"{turn.seq:>4}  ", "dim").add(turn.role, ROLES[turn.role])
         shown.append(line.add(f"  {call.screen.time(turn.at)}" + (f"  {turn.model}" if turn.model else ""), "dim").text)
-        shown.append(indented(body(turn.text, turn.parts, full), 6))
+        is_stone = "forgotten" in turn.removed
+        shown.append(indented(Text("(forgotten)", "dim") if is_stone else body(turn.text, turn.parts, full), 6))
         if turn.cut:
             whole = f"[{turn.bytes:,} bytes in all; --turn {turn.seq} shows them]"
             shown.append(indented(Styled().add(whole, "dim").text, 6))

@@ -61,7 +61,7 @@ def summaries(
 
     async def read(memory: Memory) -> tuple[Listing, str]:
         whose = await scope(memory, owner)
-        start, end = _window(call, memory, since, until)
+        start, end = window(call, memory, since, until)
         found = await memory.summaries(owner=whose, limit=limit, since=start, until=end, **filters)
         return found, "" if found else await _why_none(call, memory, whose)
 
@@ -76,9 +76,7 @@ def summaries(
     return None
 
 
-def _window(
-    call: Call, memory: Memory, since: str | None, until: str | None
-) -> tuple[datetime | None, datetime | None]:
+def window(call: Call, memory: Memory, since: str | None, until: str | None) -> tuple[datetime | None, datetime | None]:
     from zoneinfo import ZoneInfo
 
     from afterglow.cli.moments import moment

@@ -1,4 +1,4 @@
-"""Search by words: text cut into terms, turns ranked by them, and the part of a text that shows why.
+"""Search by words: turns and records ranked by their terms, and the part of a text that shows why.
 
 A database only says which turns hold a term; everything that decides the order happens here, so that every
 database gives the same answer. A turn is judged three times over: by its own words, together with the turn before
@@ -7,28 +7,23 @@ BM25; each is put on a scale of 0 to 1 among the candidates of the query; the sc
 
 The user's turns are counted apart from all the others, with their own lengths and frequencies. Otherwise long answers,
 which repeat every word of their subject, drown the one short sentence in which somebody said the thing.
+
+Facts, blocks and summaries are judged as a user's turn is, with the same worth of each term and their own usual length:
+so what they score can be set beside what turns score.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
 from math import log
-from typing import cast
 
-import Stemmer  # pyright: ignore[reportMissingTypeStubs]
+from afterglow.store.search import GROUPS, Group, Indexed, Record, RecordKind, RecordStats, Stats, group_of
+from afterglow.terms import CHARS_MAX, QUERY_TERMS_MAX, STOP_WORDS, TERM_CHARS_MAX, Spot, query_terms, spots, terms
 
-from afterglow.store.search import GROUPS, Group, Indexed, Stats, group_of
-
-CHARS_MAX = 20_000
-"""Only so much of a text is indexed: the rest of a giant turn is read, not searched."""
-TERM_CHARS_MAX = 40
-QUERY_TERMS_MAX = 32
 SNIPPET_CHARS = 160
 
 K1: Mapping[Group, float] = {"user": 0.9, "others": 0.2}
@@ -42,40 +37,9 @@ WEIGHTS = (0.25, 0.4, 0.35)
 _SMOOTHING_TURNS = 50
 """A group smaller than this borrows the frequencies of the whole."""
 
-_STOP_ENGLISH = """
-a about after again all also am an and any are aren as at be because been before being but by can cannot could couldn d
-did didn do does doesn doing don down during each few for from further had hadn has hasn have haven having he her here
-hers herself him himself his how i if in into is isn it its itself just ll m me more most my myself no nor not now of off
-on once only or other our ours ourselves out over own re s same shan she should shouldn so some such t than that the
-their theirs them themselves then there these they this those through to too under until up ve very was wasn we were
-weren what when where which while who whom why will with won would wouldn you your yours yourself yourselves
-"""
-# Without accents, as they are compared; none that somebody might look for in English.
-_STOP_POLISH = """
-albo beda bedzie bez byc byl byla bylo byly czy dla gdy gdzie jak jaki jako jego jej jest jestem jeszcze jesli
-juz kiedy ktora ktore ktory lub mnie moze nie niz oraz przed przez przy sie sobie tak takze tego tej tez tym tylko
-wszystko ze zeby
-"""
-STOP_WORDS = frozenset((_STOP_ENGLISH + _STOP_POLISH).split())
-
-# Scripts that put no spaces between words, or hang endings on them: Thai, Lao, Burmese, Khmer, kana, Han, Hangul.
-_PAIRED = (
-    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u3096\u309d-\u30fa\u30fc-\u30ff"
-    r"\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"
-)
-_SEGMENT = re.compile(rf"[^\W_{_PAIRED}]+")
-_CHUNK = re.compile(rf"{_SEGMENT.pattern}(?:[-_./:@#+]{_SEGMENT.pattern})*|(?:(?![\W_])[{_PAIRED}])+")
-_IS_PAIRED = re.compile(rf"[{_PAIRED}]")
-# The parts of a segment: HTTP|Server, camel|Case, INC|4471.
-_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+(?=[A-Z])|(?<![^\W_])[A-Za-z]+(?=[0-9]+(?![^\W_]))|[^\W_]+")
-_CACHED_CHARS_MAX = 64
 _SPOTS_MAX = 500
 _BLANK = re.compile(r"\s+")
 _WORD_CHARS = 20
-
-_UNMARKED = dict(
-    zip("łŁđĐøØħĦıæÆœŒðÐþÞßẞ", "l L d D o O h H i ae AE oe OE d D th TH ss SS".split(), strict=True)  # noqa: SIM905
-)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,101 +54,28 @@ class Scored:
     by_session: float
 
 
-# Cutting
-
-
-def terms(text: str) -> list[str]:
-    """The terms of a text in order, repeats included: what is indexed, and what is looked for.
-
-    A term is made of letters and digits alone and has at most 40 of them. Case and accents are folded, Latin words are
-    stemmed as English, stop words dropped. An identifier gives its parts and itself without its marks; Chinese,
-    Japanese, Korean and Thai give every two neighbouring characters.
-    """
-    found: list[str] = []
-    for chunk in _CHUNK.findall(_folded(text[:CHARS_MAX])):
-        found += _terms_of(chunk) if len(chunk) <= _CACHED_CHARS_MAX else _terms_of.__wrapped__(chunk)
-    return found
-
-
-def query_terms(text: str) -> list[str]:
-    """The terms to look for, each once, at most 32.
-
-    A query of stop words alone gives none: the index does not hold them, so there is nothing they could match.
-    """
-    return list(dict.fromkeys(terms(text)))[:QUERY_TERMS_MAX]
-
-
-def _folded(text: str) -> str:
-    """The text without accents and other marks, its case kept."""
-    return text if text.isascii() else unicodedata.normalize("NFKC", text).translate(_FOLDS)
-
-
-class _Folds(dict[int, str]):
-    """Characters as they are compared, found out at the first meeting."""
-
-    def __missing__(self, code: int) -> str:
-        folded = _fold(chr(code))
-        if code < 0x10000:
-            self[code] = folded
-        return folded
-
-
-_FOLDS = _Folds()
-
-
-def _fold(char: str) -> str:
-    if char.isdecimal():
-        return str(unicodedata.decimal(char))
-    if "\u3041" <= char <= "\u30ff":  # the two strokes that make ka into ga are not an accent
-        return char
-    unmarked = "".join(part for part in unicodedata.normalize("NFKD", char) if unicodedata.category(part)[0] != "M")
-    return _UNMARKED.get(char) or unicodedata.normalize("NFC", unmarked)
-
-
-@lru_cache(maxsize=32_768)
-def _terms_of(chunk: str) -> tuple[str, ...]:
-    return tuple(term for _, _, term in _located(chunk))
-
-
-def _located(chunk: str) -> Iterator[tuple[int, int, str]]:
-    """The terms of a chunk, and from where to where each was found."""
-    for start, end, word in _words(chunk):
-        term = _term(word)
-        if term:
-            yield start, end, term
-
-
-def _words(chunk: str) -> Iterator[tuple[int, int, str]]:
-    if _IS_PAIRED.match(chunk):
-        for start in range(max(1, len(chunk) - 1)):
-            yield start, min(start + 2, len(chunk)), chunk[start : start + 2]
-        return
-    segments = list(_SEGMENT.finditer(chunk))
-    for segment in segments:
-        parts = list(_PART.finditer(chunk, *segment.span())) if len(segment[0]) <= TERM_CHARS_MAX else [segment]
-        for part in parts:
-            yield part.start(), part.end(), part[0]
-        if len(parts) > 1:
-            yield segment.start(), segment.end(), segment[0]
-    whole = "".join(segment[0] for segment in segments)
-    if len(segments) > 1 and len(whole) <= TERM_CHARS_MAX:
-        yield 0, len(chunk), whole
-
-
-_stem = cast(Callable[[str], str], Stemmer.Stemmer("english", 0).stemWord)  # pyright: ignore
-
-
-def _term(word: str) -> str:
-    """The word as it is compared, or nothing for a stop word."""
-    folded = word.casefold()
-    if folded in STOP_WORDS:
-        return ""
-    return _stem(folded[:TERM_CHARS_MAX]) if folded.isascii() and folded.isalpha() else folded[:TERM_CHARS_MAX]
-
-
 # Ranking
 
-_Place = tuple[str, int]
+Place = tuple[str, int]
+"""The session and the number of a turn."""
+RecordPlace = tuple[RecordKind, str, int]
+Mentions = Mapping[str, float]
+"""For each term of the query that is there, what its mentions are worth."""
+_NOTHING: Mentions = {}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judged:
+    """What the words of a query say of turns, before it is put on a scale: for each place, and for each session."""
+
+    by_turn: Mapping[Place, float]
+    by_pair: Mapping[Place, float]
+    by_session: Mapping[str, float]
+
+    top_turn: float
+    top_pair: float
+    top_session: float
+    """The best of each: what counts as 1."""
 
 
 def rank(
@@ -201,73 +92,118 @@ def rank(
     any order and more than once: the result is the same to the last bit.
     """
     turns = {(turn.session, turn.seq): turn for turn in candidates}
-    wanted = list(dict.fromkeys(query))
-    counts = {place: _counted(frozenset(wanted), turn.terms) for place, turn in turns.items()}
-    mentions = {place: _worth(turns[place], count, stats) for place, count in counts.items()}
-    found = [
-        (session, seq) for session, seq in sorted(turns) if mentions[session, seq] or mentions.get((session, seq - 1))
-    ]
-    rarity: dict[tuple[Group, str], float] = {
-        (group, term): _rarity(group, term, stats) for group in GROUPS for term in wanted
-    }
-
-    def score(place: _Place, *others: _Place) -> float:
-        held = [mentions[one] for one in (place, *others) if mentions.get(one)]
-        return _score_turns(wanted, group_of(turns[place].role), held, rarity)
-
-    sessions = _score_sessions(wanted, counts, stats)
-    parts = zip(
-        _scaled([score(place) for place in found]),
-        _scaled([score((session, seq), (session, seq - 1)) for session, seq in found]),
-        _scaled([sessions[session] for session, _ in found]),
-        strict=True,
-    )
-    scored = [_scored(place, part, weights) for place, part in zip(found, parts, strict=True)]
+    judged = judge(query, turns, stats)
+    scored = [scaled(judged, place, weights) for place in judged.by_turn]
     scored.sort(key=lambda one: (-one.score, -turns[one.session, one.seq].at_us, one.session, -one.seq))
     return scored[:limit]
 
 
-def _scored(place: _Place, parts: tuple[float, float, float], weights: tuple[float, float, float]) -> Scored:
-    by_turn, by_pair, by_session = parts
-    score = by_turn * weights[0] + by_pair * weights[1] + by_session * weights[2]
+def judge(query: Sequence[str], turns: Mapping[Place, Indexed], stats: Stats) -> Judged:
+    """What the words say of those turns that hold one of them, or follow one that does."""
+    wanted = list(dict.fromkeys(query))
+    scoring = _Scoring(wanted, stats)
+    held = {place: mentions for place, turn in turns.items() if (mentions := scoring.of_turn(turn))}
+    after = [(session, seq + 1) for session, seq in held]
+    found = sorted({*held, *(place for place in after if place in turns)})
+    by_turn: dict[Place, float] = {}
+    by_pair: dict[Place, float] = {}
+    for place in found:
+        group = group_of(turns[place].role)
+        own, before = held.get(place, _NOTHING), held.get((place[0], place[1] - 1))
+        by_turn[place] = scoring.score(group, own)
+        by_pair[place] = scoring.score(group, own, before) if before else by_turn[place]
+    by_session = _score_sessions(wanted, held, stats)
+    return Judged(
+        by_turn=by_turn,
+        by_pair=by_pair,
+        by_session=by_session,
+        top_turn=max(by_turn.values(), default=0.0),
+        top_pair=max(by_pair.values(), default=0.0),
+        top_session=max(by_session.values(), default=0.0),
+    )
+
+
+def weighed(judged: Judged, place: Place, weights: tuple[float, float, float] = WEIGHTS) -> float:
+    """The score alone, for the many that are not shown."""
+    return (
+        _share(judged.by_turn.get(place, 0.0), judged.top_turn) * weights[0]
+        + _share(judged.by_pair.get(place, 0.0), judged.top_pair) * weights[1]
+        + _share(judged.by_session.get(place[0], 0.0), judged.top_session) * weights[2]
+    )
+
+
+def scaled(judged: Judged, place: Place, weights: tuple[float, float, float] = WEIGHTS) -> Scored:
+    """The same on a scale of 0 to 1 among what was judged; nothing, for a turn that holds no word."""
+    by_turn = _share(judged.by_turn.get(place, 0.0), judged.top_turn)
+    by_pair = _share(judged.by_pair.get(place, 0.0), judged.top_pair)
+    by_session = _share(judged.by_session.get(place[0], 0.0), judged.top_session)
+    score = weighed(judged, place, weights)
     return Scored(session=place[0], seq=place[1], score=score, by_turn=by_turn, by_pair=by_pair, by_session=by_session)
 
 
-def _counted(wanted: frozenset[str], terms_of_turn: tuple[str, ...]) -> Counter[str]:
-    return Counter([term for term in terms_of_turn if term in wanted])
+def best_alone(query: Sequence[str], turns: Sequence[Indexed], stats: Stats, limit: int) -> list[Place]:
+    """The places of the turns whose own words fit best: those whose neighbours are worth a look."""
+    scoring = _Scoring(list(dict.fromkeys(query)), stats)
+    scores = {(turn.session, turn.seq): scoring.score(group_of(turn.role), scoring.of_turn(turn)) for turn in turns}
+    return sorted(scores, key=lambda place: (-scores[place], place))[:limit]
 
 
-def _worth(turn: Indexed, count: Counter[str], stats: Stats) -> dict[str, float]:
-    """What the mentions in a turn are worth, by its length beside the usual one of its group."""
-    group = group_of(turn.role)
-    worth = _shortness(len(turn.terms), stats.terms.get(group, 0), stats.turns.get(group, 0))
-    return {term: number * worth for term, number in count.items()}
+def judge_records(
+    query: Sequence[str], records: Iterable[Record], stats: Stats, of_kinds: Mapping[RecordKind, RecordStats]
+) -> dict[RecordPlace, float]:
+    """What the words say of facts, blocks and summaries, as if a user had said them."""
+    scoring = _Scoring(list(dict.fromkeys(query)), stats)
+    usual = {kind: held.terms / held.records for kind, held in of_kinds.items() if held.records}
+    return {
+        (record.kind, record.place, record.seq): scoring.score(
+            "user", scoring.of_terms(record.terms, usual.get(record.kind, 0.0))
+        )
+        for record in records
+    }
 
 
-def _score_turns(
-    wanted: list[str], group: Group, held: list[dict[str, float]], rarity: Mapping[tuple[Group, str], float]
-) -> float:
-    """BM25 of turns that count as one of the group. Sums run in the order of the query, so that they are repeatable."""
-    score = 0.0
-    for term in wanted:
-        weight = 0.0
-        for mentions in held:
-            weight += mentions.get(term, 0.0)
-        if weight:
-            score += rarity[group, term] * _saturated(weight, K1[group])
-    return score * WORTH[group]
+class _Scoring:
+    """BM25 for the terms of one query. Sums run in the order of the query, so that they are repeatable."""
+
+    def __init__(self, wanted: Sequence[str], stats: Stats) -> None:
+        self._wanted = wanted
+        self._known = frozenset(wanted)
+        self._rarity: dict[Group, dict[str, float]] = {
+            group: {term: _rarity(group, term, stats) for term in wanted} for group in GROUPS
+        }
+        self._usual = {group: stats.terms.get(group, 0) / (stats.turns.get(group, 0) or 1) for group in GROUPS}
+
+    def of_turn(self, turn: Indexed) -> Mentions:
+        return self.of_terms(turn.terms, self._usual[group_of(turn.role)])
+
+    def of_terms(self, held: tuple[str, ...], usual: float) -> Mentions:
+        """For each term of the query that is among these, what its mentions are worth, by length beside the usual one."""
+        known = self._known.intersection(held)
+        if not known:
+            return _NOTHING
+        worth = _shortness(len(held), usual)
+        return {term: held.count(term) * worth for term in known}
+
+    def score(self, group: Group, own: Mentions, before: Mentions = _NOTHING) -> float:
+        """What the mentions score, together with those of the turn before, in a turn of the group."""
+        score, rarity, k1 = 0.0, self._rarity[group], K1[group]
+        for term in self._wanted:
+            weight = own.get(term, 0.0) + before.get(term, 0.0)
+            if weight:
+                score += rarity[term] * _saturated(weight, k1)
+        return score * WORTH[group]
 
 
-def _score_sessions(wanted: list[str], counts: Mapping[_Place, Counter[str]], stats: Stats) -> dict[str, float]:
+def _score_sessions(wanted: list[str], held: Mapping[Place, Mentions], stats: Stats) -> dict[str, float]:
     """BM25 of whole sessions, as far as the candidates show them. A turn counts once, however often it says a word."""
     sessions: dict[str, Counter[str]] = defaultdict(Counter)
-    for (session, _), count in counts.items():
-        sessions[session].update(count.keys())
+    for (session, _), mentions in held.items():
+        sessions[session].update(mentions.keys())
     rarity = {term: _inverse(sum(term in count for count in sessions.values()), stats.sessions) for term in wanted}
-    terms_of_all = sum(stats.terms.get(group, 0) for group in GROUPS)
+    usual = sum(stats.terms.get(group, 0) for group in GROUPS) / (stats.sessions or 1)
     scores: dict[str, float] = {}
     for session, count in sessions.items():
-        worth = _shortness(stats.session_terms.get(session, 0), terms_of_all, stats.sessions)
+        worth = _shortness(stats.session_terms.get(session, usual), usual)
         scores[session] = sum(rarity[term] * _saturated(count[term] * worth, K1["user"]) for term in wanted)
     return scores
 
@@ -289,20 +225,16 @@ def _saturated(weight: float, k1: float) -> float:
     return weight * (k1 + 1) / (weight + k1)
 
 
-def _shortness(length: int, length_of_all: int, number: int) -> float:
+def _shortness(length: float, usual: float) -> float:
     """What a mention is worth: 1 at the usual length, more in something shorter."""
-    usual = length_of_all / number if length_of_all and number else max(1, length)
-    return 1 / (1 - B + B * length / usual)
+    return 1 / (1 - B + B * length / usual) if usual else 1.0
 
 
-def _scaled(scores: list[float]) -> list[float]:
-    top = max(scores, default=0.0)
-    return [score / top for score in scores] if top else scores
+def _share(score: float, top: float) -> float:
+    return score / top if top else 0.0
 
 
 # Showing
-
-_Spot = tuple[int, int, str]
 
 
 def snippet(text: str, query_terms: Sequence[str], chars: int = SNIPPET_CHARS) -> tuple[str, list[tuple[int, int]]]:
@@ -310,31 +242,19 @@ def snippet(text: str, query_terms: Sequence[str], chars: int = SNIPPET_CHARS) -
 
     Without a match it is the beginning. Line breaks become spaces; an ellipsis stands where text was left out.
     """
-    spots = sorted(islice(_spots(text, frozenset(query_terms)), _SPOTS_MAX))
-    start, end = _window(text, _densest(spots, chars), chars)
+    found = sorted(islice(spots(text, frozenset(query_terms)), _SPOTS_MAX))
+    start, end = _window(text, _densest(found, chars), chars)
     before, after = "…" if start else "", "…" if end < len(text) else ""
     shift = len(before) - start
-    inside = [(first + shift, last + shift) for first, last, _ in spots if start <= first and last <= end]
+    inside = [(first + shift, last + shift) for first, last, _ in found if start <= first and last <= end]
     return before + re.sub(r"\s", " ", text[start:end]) + after, _merged(inside)
 
 
-def _spots(text: str, wanted: frozenset[str]) -> Iterator[_Spot]:
-    """Where the terms stand in the text as it was written."""
-    folds = [_FOLDS[ord(char)] for char in text[:CHARS_MAX]]
-    origins = [at for at, fold in enumerate(folds) for _ in fold]
-    origins.append(len(folds))
-    for chunk in _CHUNK.finditer("".join(folds)):
-        for start, end, term in _located(chunk[0]):
-            if term in wanted:
-                last = chunk.start() + end
-                yield origins[chunk.start() + start], max(origins[last - 1] + 1, origins[last]), term
-
-
-def _densest(spots: list[_Spot], chars: int) -> tuple[int, int]:
+def _densest(found: list[Spot], chars: int) -> tuple[int, int]:
     """The first stretch of at most so many characters that holds the most different terms."""
     most, best = 0, (0, 0)
-    for number, (first, end, _) in enumerate(spots):
-        near = [spot for spot in spots[number : number + chars] if spot[1] <= first + chars]
+    for number, (first, end, _) in enumerate(found):
+        near = [spot for spot in found[number : number + chars] if spot[1] <= first + chars]
         different = len({term for _, _, term in near})
         if different > most:
             most, best = different, (first, max([end, *(last for _, last, _ in near)]))
@@ -361,3 +281,16 @@ def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             merged.append((start, end))
     return merged
+
+
+__all__ = [
+    "CHARS_MAX",
+    "QUERY_TERMS_MAX",
+    "STOP_WORDS",
+    "TERM_CHARS_MAX",
+    "Scored",
+    "query_terms",
+    "rank",
+    "snippet",
+    "terms",
+]

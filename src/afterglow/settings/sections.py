@@ -62,6 +62,25 @@ class SearchSettings(Table):
     rows_max: int = number(10_000, 1, 10_000_000, "The most turns that a regular expression reads.")
     seconds_max: float = number(2.0, 0.01, 60, "The longest time that a regular expression takes.")
     results_max: int = number(100, 1, 10_000, "The most results of one search.")
+    embedder: Annotated[
+        str,
+        Told(allowed="auto, none, or provider:model, such as openai:text-embedding-3-small"),
+        AfterValidator(values.model),
+    ] = Field(
+        default="auto",
+        min_length=1,
+        max_length=200,
+        description="What searches by meaning. auto is the one that needs no key, if afterglow[meaning] is installed.",
+    )
+    base_url: Annotated[
+        str | None,
+        Told(
+            allowed="the address of an OpenAI-compatible server, such as http://127.0.0.1:11434/v1",
+            default="the provider's own",
+            example="http://127.0.0.1:11434/v1",
+        ),
+        AfterValidator(values.base_url),
+    ] = Field(default=None, max_length=4096, description="Where the embedder is found.")
 
 
 class ContextSettings(Table):

@@ -17,6 +17,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, fie
 
 from afterglow.settings import values
 from afterglow.settings.compaction import CompactionSettings
+from afterglow.settings.facts import FactsSettings
 from afterglow.settings.sections import (
     ContextSettings,
     LogSettings,
@@ -61,6 +62,9 @@ class AgentSettings(Table):
         default=CompactionSettings(),
         description="What is otherwise than in [compaction] for this agent; any of its keys.",
     )
+    facts: Annotated[
+        FactsSettings, Told(allowed="a table with any of the keys of [facts]", default="as in [facts]")
+    ] = Field(default=FactsSettings(), description="What is otherwise than in [facts] for this agent; any of its keys.")
 
 
 class Settings(Table):
@@ -148,6 +152,7 @@ class Settings(Table):
     compaction: CompactionSettings = CompactionSettings()
     boot: BootSettings = BootSettings()
     summaries: SummariesSettings = SummariesSettings()
+    facts: FactsSettings = FactsSettings()
     spend: SpendSettings = SpendSettings()
     server: ServerSettings = ServerSettings()
     agents: Annotated[
@@ -223,6 +228,10 @@ class Settings(Table):
     def compaction_of(self, agent_id: str) -> CompactionSettings:
         """How the sessions of the agent are compacted: as its own table says, and else as [compaction] does."""
         return self.compaction.overridden_by(self.agent(agent_id).compaction)
+
+    def facts_of(self, agent_id: str) -> FactsSettings:
+        """How the sessions of the agent are read for facts: as its own table says, and else as [facts] does."""
+        return self.facts.overridden_by(self.agent(agent_id).facts)
 
     def primary_or(self, default: Primary) -> Primary:
         """`primary` where it was given, and else the default of whoever asks: a server's is not that of a library."""

@@ -15,7 +15,7 @@ from afterglow.clock import from_us, to_us
 from afterglow.compaction import Block
 from afterglow.context import Report
 from afterglow.errors import BadInput, ClaimLost, NotFound
-from afterglow.store import log, queue, sessions, summaries
+from afterglow.store import log, queue, search, sessions, summaries
 from afterglow.store.rows import from_row, insert, to_row
 from afterglow.store.transaction import Row, Tx
 from afterglow.summaries import Summary
@@ -172,8 +172,11 @@ def commit_blocks(
     for each in change.blocks:
         number += 1
         _insert(tx, "blocks", row, replace(each, number=number, created_at=from_us(at_us), shown_from=seen))
+        _index(tx, row, each, number)
     for replaced in change.replaces:
         _no_longer_shown(tx, "blocks", row, seen, "number = :number", number=replaced)
+        if any(each.level == 0 for each in change.blocks):  # the same turns in better words, not in fewer
+            search.unindex_record(tx, owner=row["owner"], kind="block", place=session, seq=replaced)
     number += not change.blocks
     for source in change.drops:
         _no_longer_shown(tx, "reports", row, seen, "source = :source", source=source)
@@ -193,14 +196,18 @@ def commit_blocks(
     return folded
 
 
-def restore_blocks(tx: Tx, given: Session, blocks: Sequence[Block], reports: Sequence[Report], fence: str) -> None:
+def restore_blocks(
+    tx: Tx, given: Session, blocks: Sequence[Block], reports: Sequence[Report], fence: str, stones: int
+) -> None:
     row = sessions.existing(sessions.find(tx, given.id, lock=True), given.id)
-    if row["blocks_version"] >= given.folded.version:
-        return
+    if row["blocks_version"] >= given.folded.version or row["stones"] > stones:
+        return  # it has newer ones, or these may say what was forgotten here
     if row["blocks_version"] or row["turns"] < given.folded.to_seq:
         raise BadInput(f"session {given.id!r} is here in another state; its blocks cannot be imported into it")
     for each in blocks:
         _insert(tx, "blocks", row, each)
+    for each in {each.first_seq: each for each in sorted(blocks, key=_number) if each.level == 0}.values():
+        _index(tx, row, each, each.number)
     for report in reports:
         _insert(tx, "reports", row, report)
     folded = given.folded
@@ -299,6 +306,24 @@ def _no_longer_shown(tx: Tx, table: str, row: Row, seen: int, which: str, **valu
         seen=seen,
         **values,
     )
+
+
+def _number(block: Block) -> int:
+    return block.number
+
+
+def _index(tx: Tx, row: Row, new: Block, number: int) -> None:
+    """Only blocks of turns are searched: those made from blocks say the same again, with less in it."""
+    if new.level == 0:
+        search.index_record(
+            tx,
+            owner=row["owner"],
+            kind="block",
+            place=row["id"],
+            seq=number,
+            at_us=to_us(new.last_at),
+            text=new.text,
+        )
 
 
 def _insert(tx: Tx, table: str, row: Row, new: Block | Report) -> None:

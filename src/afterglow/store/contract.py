@@ -10,7 +10,7 @@ changes something is durable when it returns, and passes a fail-point named afte
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import TypeVar
@@ -18,16 +18,43 @@ from typing import TypeVar
 from afterglow.clock import Clock, new_fence, new_id, to_us
 from afterglow.compaction import Block
 from afterglow.context import Report
+from afterglow.facts import Fact
 from afterglow.primary import Lease
 from afterglow.spend import Amount, Call, CallSpend, Reservation, Spend, Usage
-from afterglow.store import access, backlog, blocks, log, queue, search, sessions, spend, summaries
+from afterglow.store import (
+    access,
+    backlog,
+    blocks,
+    facts,
+    files,
+    forgetting,
+    forgetting_owners,
+    holding,
+    log,
+    moving,
+    queue,
+    recall,
+    schedules,
+    search,
+    sessions,
+    spend,
+    summaries,
+    vectors,
+)
 from afterglow.store.access import AccessScope, AccessToken
 from afterglow.store.blocks import Change, Made, Shown
+from afterglow.store.facts import Gathered, Known, Read, WantedFacts
+from afterglow.store.files import FileTrouble, Remembered
+from afterglow.store.forgetting import Forgotten
+from afterglow.store.forgetting_owners import Unfinished
+from afterglow.store.holding import Held, Scrubbed
 from afterglow.store.log import Asked, Entry
-from afterglow.store.search import Indexed, Stats
+from afterglow.store.recall import Content, Spot
+from afterglow.store.search import Indexed, Matches, Record, Sought
 from afterglow.store.sessions import Fresh, Totals
 from afterglow.store.summaries import Fleet, Wanted
 from afterglow.store.transaction import EVERYONE, Scope, Tx
+from afterglow.store.vectors import Generation, Unembedded, VectorColumns
 from afterglow.summaries import Summary
 from afterglow.turns import Binding, Owner, Place, Session, Turn
 from afterglow.work import Backlog, Claim, Due, Kind, Limits, State, Work
@@ -82,9 +109,67 @@ class Store(ABC):
         """A page of the owner's turns, newest first, from before (at, session, seq); the giant ones cut."""
         return await self._read("turns_before", owner, partial(log.turns_before, before=before, limit=limit))
 
-    async def word_matches(self, owner: str, terms: Sequence[str]) -> tuple[list[Indexed], Stats]:
-        """The turns that hold any of the terms, with their neighbours, and what ranking needs to know."""
-        return await self._read("word_matches", owner, partial(search.word_matches, terms=terms))
+    # --- search
+
+    async def word_matches(self, owner: str, terms: Sequence[str], sought: Sought | None = None) -> Matches:
+        """Turns, facts, blocks and summaries that hold any of the terms, and what ranking needs to know."""
+        run = partial(search.word_matches, terms=terms, sought=sought or Sought())
+        return await self._read("word_matches", owner, run)
+
+    async def turns_at(self, owner: str, places: Sequence[tuple[str, int]]) -> list[Indexed]:
+        """What the index of words holds of the turns at these places (session, seq)."""
+        return await self._read("turns_at", owner, partial(search.turns_at, places=places))
+
+    async def indexed(self, owner: str, ids: Sequence[int]) -> tuple[list[Indexed], list[Record]]:
+        """What the index of words holds under these numbers, as far as it is the owner's: turns, and all else."""
+        return await self._read("indexed", owner, partial(search.indexed, ids=ids))
+
+    async def contents(self, owner: str, spots: Sequence[Spot]) -> list[Content | None]:
+        """What these rows of the index stand for; None where that is gone."""
+        return await self._read("contents", owner, partial(recall.contents, spots=spots))
+
+    async def use_embedder(self, name: str) -> Generation:
+        """This embedder is in use from now on. If another was until now, every vector is due to be made anew."""
+        return await self._write("use_embedder", EVERYONE, partial(vectors.use_embedder, name=name))
+
+    async def generations(self, owner: str) -> list[Generation]:
+        """The embedders of which the owner may have vectors, the one in use first."""
+        return await self._read("generations", owner, vectors.generations)
+
+    async def sweep_vectors(self, *, rows: int = 1000, owners: int = 100) -> int:
+        """Of those owners that have something without a vector the vectors are due; the answer is how many were found.
+
+        Where the embedder is new, the next rows of all owners count as such.
+        """
+        run = partial(vectors.sweep_vectors, rows=rows, owners=owners, now=self.clock.now())
+        return await self._write("sweep_vectors", EVERYONE, run)
+
+    async def unembedded(self, owner: str, limit: int) -> list[Unembedded]:
+        """The owner's newest records that have no vector, with their texts."""
+        return await self._read("unembedded", owner, partial(vectors.unembedded, limit=limit))
+
+    async def commit_vectors(self, claim: Claim, generation: int, made: Sequence[tuple[int, bytes]]) -> None:
+        """These records have these vectors, and are without one no more. The claim is kept.
+
+        ClaimLost where it has passed on, or where the embedder is not the one in use.
+        """
+        run = partial(vectors.commit_vectors, claim=claim, generation=generation, made=made)
+        await self._write("commit_vectors", claim.owner, run)
+
+    async def drop_old_vectors(self, owner: str, limit: int) -> int:
+        """Vectors of embedders that are not in use are removed, if the owner has all of the one that is."""
+        return await self._write("drop_old_vectors", owner, partial(vectors.drop_old_vectors, limit=limit))
+
+    async def vectors_after(
+        self, owner: str, generation: int, after: Mapping[str, int], limit: int
+    ) -> list[VectorColumns]:
+        """The vectors of the owner and those joined to it, in order, from behind the numbers known of each."""
+        run = partial(vectors.vectors_after, generation=generation, after=after, limit=limit)
+        return await self._read("vectors_after", owner, run)
+
+    async def vectors_of(self, owner: str, generation: int, ids: Sequence[int]) -> dict[int, bytes]:
+        """The vectors of these rows of the index, as far as they are the owner's."""
+        return await self._read("vectors_of", owner, partial(vectors.vectors_of, generation=generation, ids=ids))
 
     # --- blocks
 
@@ -153,10 +238,15 @@ class Store(ABC):
         return await self._write("commit_blocks", owner, run)
 
     async def restore_blocks(
-        self, session: Session, blocks_given: Sequence[Block], reports: Sequence[Report], fence: str
+        self, session: Session, blocks_given: Sequence[Block], reports: Sequence[Report], fence: str, *, stones: int = 0
     ) -> None:
-        """The session has these blocks and reports, unless it has newer ones; for import."""
-        run = partial(blocks.restore_blocks, given=session, blocks=blocks_given, reports=reports, fence=fence)
+        """The session has these blocks and reports, unless it has newer ones; for import.
+
+        Nor if more of its turns are forgotten here than `stones`, those that the import itself brought so.
+        """
+        run = partial(
+            blocks.restore_blocks, given=session, blocks=blocks_given, reports=reports, fence=fence, stones=stones
+        )
         await self._write("restore_blocks", session.owner, run)
 
     # --- quiet and ended sessions
@@ -237,6 +327,173 @@ class Store(ABC):
         """Who is primary, and what it last did unasked."""
         return await self._read("fleet", EVERYONE, summaries.fleet)
 
+    # --- facts
+
+    async def known_facts(self, owner: str, contents: Sequence[str]) -> Known:
+        """Which of these contents are facts of the owner already, or were forgotten; and what new ones are compared with."""
+        return await self._read("known_facts", owner, partial(facts.known, contents=contents))
+
+    async def commit_facts(self, owner: str, gathered: Gathered, read: Read | None = None) -> list[Fact]:
+        """The facts, the session's watermark and the claim: together. FactsChanged where they must be compared anew.
+
+        ClaimLost where somebody else read the session meanwhile. The files of the owner are made due.
+        """
+        run = partial(facts.commit_facts, gathered=gathered, read=read, now=self.clock.now())
+        return await self._write("commit_facts", owner, run)
+
+    async def approve_fact(self, owner: str, fact: str) -> Fact:
+        """A pending fact is active, and takes the place of the one it supersedes."""
+        return await self._write("approve_fact", owner, partial(facts.approve_fact, fact=fact, now=self.clock.now()))
+
+    async def forget_fact(self, owner: str, fact: str) -> Fact:
+        """Of the fact nothing stays but what keeps it from coming back."""
+        return await self._write("forget_fact", owner, partial(facts.forget_fact, fact=fact, now=self.clock.now()))
+
+    async def fact(self, scope: Scope, fact: str) -> Fact:
+        """One fact, with its proof."""
+        return await self._read("fact", scope, partial(facts.fact, fact_id=fact))
+
+    async def facts(
+        self, scope: Scope, wanted: WantedFacts | None = None, *, limit: int = 50, before: Fact | None = None
+    ) -> list[Fact]:
+        """Facts, the newest first; `before` is the last of the page before."""
+        cursor = None if before is None else (before.source_date, before.id)
+        run = partial(facts.facts, wanted=wanted or WantedFacts(), limit=limit, before=cursor)
+        return await self._read("facts", scope, run)
+
+    async def fact_counts(self, scope: Scope) -> dict[str, int]:
+        """How many facts there are of each status."""
+        return await self._read("fact_counts", scope, facts.fact_counts)
+
+    async def facts_of_turns(self, owner: str, session: str, first_seq: int, last_seq: int) -> list[Fact]:
+        """The facts that these turns prove, forgotten ones too."""
+        run = partial(facts.facts_of_turns, session=session, first_seq=first_seq, last_seq=last_seq)
+        return await self._read("facts_of_turns", owner, run)
+
+    async def schedule_kept(self, name: str) -> datetime | None:
+        """When the schedule of this name was last kept."""
+        return await self._read("schedule_kept", EVERYONE, partial(schedules.schedule_kept, name=name))
+
+    async def keep_schedule(
+        self,
+        name: str,
+        before: datetime | None,
+        *,
+        agents: Sequence[str] = (),
+        besides: Sequence[str] = (),
+        limit: int = 1000,
+    ) -> int:
+        """The schedule is kept now, if it was last kept when we think; sessions with something new are due to be read.
+
+        Of these agents, or of all besides those. The answer is how many sessions. A schedule that was never kept only begins.
+        """
+        run = partial(
+            schedules.keep_schedule,
+            name=name,
+            before=before,
+            agents=agents,
+            besides=besides,
+            limit=limit,
+            now=self.clock.now(),
+        )
+        return await self._write("keep_schedule", EVERYONE, run)
+
+    async def readings(self, scope: Scope, *, limit: int = 20) -> list[tuple[datetime, str, facts.Reading]]:
+        """What became of what models claimed, the newest first: when, of which session."""
+        return await self._read("readings", scope, partial(facts.readings, limit=limit))
+
+    async def exported_facts(
+        self, scope: Scope, *, limit: int = 200, after: Fact | None = None
+    ) -> list[tuple[Fact, str]]:
+        """A page of all facts, forgotten ones too, each with its digest; for export."""
+        cursor = ("", "") if after is None else (after.owner, after.id)
+        return await self._read("exported_facts", scope, partial(moving.exported_facts, limit=limit, after=cursor))
+
+    async def restore_fact(self, fact: Fact, digest: str) -> bool:
+        """The fact is there, unless it is already, or was forgotten here; for import."""
+        return await self._write("restore_fact", fact.owner, partial(moving.restore_fact, fact=fact, digest=digest))
+
+    async def mark_read(self, owner: str, session: str, seq: int) -> None:
+        """The session was read for facts to this turn at least; for import."""
+        await self._write("mark_read", owner, partial(moving.mark_read, session=session, seq=seq))
+
+    async def read_anew(self, owner: str, session: str) -> Session:
+        """The session is to be read for facts from its beginning."""
+        return await self._write("read_anew", owner, partial(facts.reset_watermark, session=session))
+
+    # --- the memory files
+
+    async def folder_owners(self, owner: str) -> tuple[str, ...]:
+        """The owner in whose folder the memory files are, then those joined to it."""
+        return await self._read("folder_owners", owner, files.folder_owners)
+
+    async def remembered(self, owner: str) -> Remembered:
+        """All that the memory files of the owner are made of, as it is at one moment."""
+        return await self._read("remembered", owner, files.remembered)
+
+    async def commit_files(self, owner: str, troubles: Sequence[FileTrouble], claim: Claim | None = None) -> None:
+        """These files of the owner, and no others, were left as they are; and the end of the claim: or ClaimLost."""
+        await self._write("commit_files", owner, partial(files.commit_files, troubles=troubles, claim=claim))
+
+    async def file_troubles(self, scope: Scope, *, limit: int = 100) -> list[FileTrouble]:
+        """The memory files that were left as they are, and why."""
+        return await self._read("file_troubles", scope, partial(files.file_troubles, limit=limit))
+
+    # --- forgetting
+
+    async def forget_turns(self, owner: str, session: str, first_seq: int, last_seq: int) -> Forgotten:
+        """These turns are empty stones, blocks over them are made anew of what is left, summaries of them are gone, and
+        facts that only they prove. So many in one transaction as nobody has to wait for long: where the answer is not
+        `done`, call again. What was read before cannot be committed any more.
+        """
+        salt, now = self._salt(), self.clock.now()
+        run = partial(
+            forgetting.forget_turns, session=session, first_seq=first_seq, last_seq=last_seq, salt=salt, now=now
+        )
+        return await self._write("forget_turns", owner, run)
+
+    async def forget_session(self, owner: str, session: str) -> Forgotten:
+        """The session is closed for good, and goes from its end on, with all that was made of it; until `done`, call again."""
+        run = partial(forgetting.forget_session, session=session, salt=self._salt(), now=self.clock.now())
+        return await self._write("forget_session", owner, run)
+
+    async def forget_owner(self, owner: str, *, keep_stones: bool = True) -> Forgotten:
+        """All sessions of the owner are closed for good, its facts are gone, whoever was joined to it stands for itself,
+        and its sessions go one by one; until `done`, call again. What is said meanwhile belongs to a new beginning.
+
+        With stones its name and digests stay, which keep an import from bringing it back; without them nothing does.
+        """
+        run = partial(
+            forgetting_owners.forget_owner,
+            owner=owner,
+            keep_stones=keep_stones,
+            salt=self._salt(),
+            now=self.clock.now(),
+        )
+        return await self._write("forget_owner", EVERYONE, run)
+
+    async def unfinished_forgetting(self) -> list[Unfinished]:
+        """The owners and sessions of which forgetting has begun and is not done."""
+        return await self._read("unfinished_forgetting", EVERYONE, forgetting_owners.unfinished)
+
+    async def is_forgotten(self, given: Owner | Session) -> bool:
+        """Whether this owner or this session was forgotten; for import."""
+        owner = given.id if isinstance(given, Owner) else given.owner
+        return await self._read("is_forgotten", owner, partial(forgetting_owners.is_forgotten, given=given))
+
+    async def restore_summary(self, owner: str, summary: Summary, *, stones: int = 0) -> None:
+        """The session has this summary, unless it has a newer one or more of it is forgotten than `stones`; for import."""
+        run = partial(forgetting_owners.restore_summary, summary=summary, stones_known=stones, now=self.clock.now())
+        await self._write("restore_summary", owner, run)
+
+    async def rows_holding(self, words: Sequence[str]) -> list[Held]:
+        """The tables of everyone in which any of these words stands, and where."""
+        return await self._read("rows_holding", EVERYONE, partial(holding.rows_holding, words=words))
+
+    @abstractmethod
+    async def scrub(self, *, whole: bool = False) -> Scrubbed:
+        """What was removed is gone from the database's files too, as far as it can; `whole` writes all of them anew."""
+
     # --- sessions
 
     async def open_session(self, binding: Binding, named: str | None = None, owner: str | None = None) -> Session:
@@ -282,12 +539,12 @@ class Store(ABC):
         return await self._read("owners", EVERYONE, partial(sessions.owners, limit=limit, after=after))
 
     async def join(self, owner: str, to: str) -> Owner:
-        """From now on the first is part of the second: one memory. No row of theirs is rewritten."""
-        return await self._write("join", EVERYONE, partial(sessions.join, owner=owner, to=to, at_us=self._now_us()))
+        """From now on the first is part of the second: one memory. No row of theirs is rewritten; their files are due."""
+        return await self._write("join", EVERYONE, partial(files.join, owner=owner, to=to, now=self.clock.now()))
 
     async def part(self, owner: str) -> Owner:
-        """The owner stands for itself again."""
-        return await self._write("part", EVERYONE, partial(sessions.part, owner=owner))
+        """The owner stands for itself again; the files of both are due."""
+        return await self._write("part", EVERYONE, partial(files.part, owner=owner, now=self.clock.now()))
 
     # --- import
 
@@ -442,6 +699,9 @@ class Store(ABC):
 
     def _fresh(self) -> Fresh:
         return Fresh(id=new_id(self.clock), fence=new_fence(self.clock))
+
+    def _salt(self) -> str:
+        return f"{self.clock.bits(256):064x}"
 
     def _now_us(self) -> int:
         return to_us(self.clock.now())

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from afterglow.clock import from_us, to_us
 from afterglow.compaction import SUNSET, ended
 from afterglow.errors import BadInput, NotFound
-from afterglow.store import queue, sessions
+from afterglow.store import queue, sessions, stones
 from afterglow.store.search import group_of, index_turn
 from afterglow.store.sessions import Fresh
 from afterglow.store.transaction import Row, Tx
@@ -50,13 +50,14 @@ def append(
     session = _session_for(tx, to, named, fresh, _at_us(entry))
     written = _turn_by_key(tx, session, entry.draft.key)
     stays = stays or _answers_the_end(session, entry.draft)
-    if written is None and (session is None or (session["state"] == "closed" and not stays)):
+    if written is None and (session is None or _is_over(session, stays)):
         binding = to if isinstance(to, Binding) else sessions.binding_of(sessions.existing(session, to))
         session = sessions.open_new(tx, binding, fresh, _at_us(entry))
         written = _turn_by_key(tx, session, entry.draft.key)
     if written is not None:
         return written
     assert session is not None
+    entry = _unless_forgotten(tx, session, entry)
     wakes = is_real(entry.draft.role, entry.draft.origin) and session["state"] != "closed"
     turn = _add_turn(tx, session, entry, reopen=wakes)
     if wakes and session["state"] == "idle":
@@ -68,6 +69,22 @@ def append(
         queue.mark_due(tx, each, turn.owner, each.subject or turn.session)
         sessions.note(tx, turn.owner, turn.session, each)
     return turn
+
+
+def _is_over(session: Row, stays: bool) -> bool:
+    """Whether another session follows this one: it is closed, unless the turn stays with it, or it is being forgotten."""
+    return (session["state"] == "closed" and not stays) or bool(session["forgetting"])
+
+
+def _unless_forgotten(tx: Tx, session: Row, entry: Entry, salts: Mapping[str, str] | None = None) -> Entry:
+    """The turn as it is written: of one that was forgotten and comes again, an empty stone. `salts` are for imports."""
+    draft = entry.draft
+    if salts == {} or not stones.was_forgotten(tx, draft, _at_us(entry), salts):
+        return entry
+    key = None if draft.key is None else stones.key_of(tx, session, draft.key)
+    removed = {stones.FORGOTTEN: 1}
+    bare = replace(draft, text="", parts=(), recalled=(), model=None, usage=None, key=key, tokens=0, removed=removed)
+    return Entry(draft=bare, terms=(), bytes=0)
 
 
 def _answers_the_end(session: Row | None, draft: Draft) -> bool:
@@ -125,25 +142,39 @@ def restore_turns(tx: Tx, session_id: str, first_seq: int, entries: Sequence[Ent
         raise BadInput(
             f"session {session_id!r} has {row['turns']} turns; turn {first_seq} cannot be imported after them"
         )
+    salts = stones.salts(tx)
     for entry in entries:
         if _turn_by_key(tx, row, entry.draft.key) is not None:
             raise BadInput(
                 f"session {session_id!r} has a turn with the key {entry.draft.key!r}; import it under another"
             )
-        _add_turn(tx, row, entry, reopen=False)
+        _add_turn(tx, row, _unless_forgotten(tx, row, entry, salts), reopen=False)
         row = sessions.existing(sessions.find(tx, session_id), session_id)
+    if row["stones"]:  # what was to be summarised at its end may be forgotten here
+        tx.run(
+            """UPDATE sessions SET sunset_seq = said_seq WHERE {mine} AND owner = :owner AND id = :id
+                 AND sunset_seq > said_seq AND sunset_seq <= turns""",
+            owner=row["owner"],
+            id=session_id,
+        )
 
 
 def _turn_by_key(tx: Tx, session_row: Row | None, key: str | None) -> Turn | None:
     if session_row is None or key is None:
         return None
-    row = tx.row(
+    row = _row_by_key(tx, session_row, key)
+    if row is None and session_row["stones"]:
+        row = _row_by_key(tx, session_row, stones.key_of(tx, session_row, key))
+    return None if row is None else _turn(row)
+
+
+def _row_by_key(tx: Tx, session_row: Row, key: str) -> Row | None:
+    return tx.row(
         "SELECT * FROM turns WHERE {mine} AND owner = :owner AND session = :session AND key = :key",
         owner=session_row["owner"],
         session=session_row["id"],
         key=key,
     )
-    return None if row is None else _turn(row)
 
 
 def _at_us(entry: Entry) -> int:
@@ -209,6 +240,7 @@ def _add_turn(tx: Tx, session_row: Row, entry: Entry, reopen: bool = True) -> Tu
 def _count(tx: Tx, session_row: Row, entry: Entry, at_us: int, reopen: bool) -> None:
     draft = entry.draft
     group = group_of(draft.role)
+    is_stone = stones.is_stone(draft.removed)
     begins = begins_exchange(draft.role, session_row["last_role"])
     shown = session_row["block_tokens"] + session_row["tail_tokens"]
     reported = input_tokens(draft.usage)
@@ -216,7 +248,7 @@ def _count(tx: Tx, session_row: Row, entry: Entry, at_us: int, reopen: bool) -> 
         f"""UPDATE sessions SET turns = turns + 1, exchanges = exchanges + :begins, tokens = tokens + :tokens,
               last_role = :role, last_at = {{greatest}}(last_at, :at), state = CASE WHEN :reopen = 1 THEN 'open' ELSE state END,
               {group}_turns = {group}_turns + :indexed, {group}_terms = {group}_terms + :terms,
-              tail_tokens = tail_tokens + :tokens, overhead_tokens = :overhead,
+              tail_tokens = tail_tokens + :tokens, overhead_tokens = :overhead, stones = stones + :stone,
               said_seq = CASE WHEN :says = 1 THEN turns + 1 ELSE said_seq END,
               real_at = CASE WHEN :real = 1 THEN {{greatest}}(coalesce(real_at, 0), :at) ELSE real_at END,
               exchange_seq = CASE WHEN :begins = 1 THEN turns + 1 ELSE exchange_seq END,
@@ -229,7 +261,8 @@ def _count(tx: Tx, session_row: Row, entry: Entry, at_us: int, reopen: bool) -> 
         role=draft.role,
         at=at_us,
         reopen=int(reopen),
-        says=int(says_something(draft.role, draft.origin)),
+        stone=int(is_stone),
+        says=int(says_something(draft.role, draft.origin) and not is_stone),
         real=int(is_real(draft.role, draft.origin)),
         indexed=int(bool(entry.terms)),
         terms=len(entry.terms),

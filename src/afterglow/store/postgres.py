@@ -16,12 +16,14 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar, cast
 
 from afterglow import failpoints
 from afterglow.clock import Clock, to_us
 from afterglow.errors import MissingPackage, StoreError, StoreFull, StoreUnavailable, StoreUnusable
 from afterglow.store.contract import Store
+from afterglow.store.holding import Scrubbed
 from afterglow.store.transaction import EVERYONE, POSTGRES, Everyone, Row, Scope, Tx, check_scope, own_first
 from afterglow.store.waiting import Waiters
 
@@ -33,7 +35,7 @@ try:
     from psycopg.rows import DictRow, dict_row
     from psycopg_pool import ConnectionPool
 
-    from afterglow.store import postgres_schema
+    from afterglow.store import postgres_bytes, postgres_schema
 except ImportError:
     raise MissingPackage(
         "PostgreSQL needs the package psycopg; install it with: pip install 'afterglow[postgres]'"
@@ -153,6 +155,9 @@ class PostgresStore(Store):
 
         return await self._read("check", EVERYONE, look)
 
+    async def scrub(self, *, whole: bool = False) -> Scrubbed:
+        return await self._in_thread(partial(self._scrub_now, whole))
+
     async def close(self) -> None:
         with self._door:
             if self._closed.is_set():
@@ -189,6 +194,15 @@ class PostgresStore(Store):
             except psycopg.Error as error:
                 raise self._translated(error) from error
         raise AssertionError("unreachable")
+
+    def _scrub_now(self, whole: bool) -> Scrubbed:
+        try:
+            with Connection.connect(self._address, **self._settings) as connection:
+                patience = f"{self._limits.lock_timeout_seconds * 1000:.0f}ms"
+                connection.execute("SELECT set_config('lock_timeout', %s, false)", (patience,))
+                return postgres_bytes.scrub(connection, whole)
+        except psycopg.Error as error:
+            raise self._translated(error) from error
 
     def _write_now(self, name: str, scope: Scope, verb: Callable[[Tx], T]) -> T:
         with self._begin("BEGIN", scope) as (connection, tx):

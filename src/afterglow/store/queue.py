@@ -149,6 +149,11 @@ def renew(tx: Tx, held: Claim, limits: Limits) -> Claim:
     return replace(held, until=from_us(until))
 
 
+def check(tx: Tx, held: Claim) -> None:
+    """The claim is still held. Verbs that commit a part of a result call this in the same transaction."""
+    _held(tx, held, "UPDATE work SET holder = holder WHERE {claimed} RETURNING holder")
+
+
 def finish(tx: Tx, held: Claim) -> None:
     """End a claim whose work is done. Verbs that commit a result call this in the same transaction."""
     row = _held(

@@ -1,7 +1,8 @@
 """The verbs that search by words needs: they give candidates and counts; the score is search/words.py's.
 
-Each term is indexed behind a mark that differs by owner and by role, so an owner's words are found without passing over
-anybody else's, and document frequencies are the owner's own.
+Each term is indexed behind a mark that differs by owner and by group, so an owner's words are found without passing over
+anybody else's, and document frequencies are the owner's own. A record's terms are written and removed in the transaction
+that writes or removes the record, so that what was just stored is found at once, and what was forgotten never.
 """
 
 from __future__ import annotations
@@ -12,15 +13,35 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from afterglow.store.transaction import Row, Tx
+from afterglow.terms import terms as cut
 from afterglow.turns import Role
 
-MATCHES_MAX = 500
-"""The newest turns taken for each term and role. Rarer terms are complete; of a common one, older turns weigh little."""
+MATCHES_MAX = 150
+"""The most turns of one group that are looked at, those with the rarest terms first, of each term the newest."""
+RECORDS_MAX = 100
+"""The same for each of the other kinds."""
 
 _PLACES_AT_ONCE = 100
+_COLUMNS = "id, owner, kind, place, seq, label, at, terms"
 
+Kind = Literal["turn", "fact", "block", "summary"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 Group = Literal["user", "others"]
+"""Turns are counted in two groups."""
 GROUPS: tuple[Group, ...] = get_args(Group)
+RecordKind = Literal["fact", "block", "summary"]
+RECORD_KINDS: tuple[RecordKind, ...] = get_args(RecordKind)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sought:
+    """What a search is limited to: kinds, types of facts, and the time from `since_us` to before `until_us`."""
+
+    kinds: tuple[Kind, ...] = KINDS
+    types: tuple[str, ...] = ()
+    """Of facts; none means all."""
+    since_us: int = -(2**62)
+    until_us: int = 2**62
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,6 +53,22 @@ class Indexed:
     role: Role
     at_us: int
     terms: tuple[str, ...]
+    owner: str = ""
+    id: int = 0
+    """Of its row in the index, by which its vector is found."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Record:
+    """A fact, a block or a summary as the index holds it. `place` is its session, or the id of a fact."""
+
+    kind: RecordKind
+    place: str
+    seq: int
+    at_us: int
+    terms: tuple[str, ...]
+    owner: str = ""
+    id: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,77 +85,216 @@ class Stats:
     """How many terms a session has; for the sessions of the candidates."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecordStats:
+    """What the index holds of one kind of record."""
+
+    records: int
+    terms: int
+    holding: Mapping[str, int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Matches:
+    """The turns and records that hold any of the terms, and what ranking needs to know of all the others."""
+
+    turns: list[Indexed]
+    stats: Stats
+    records: list[Record]
+    record_stats: Mapping[RecordKind, RecordStats]
+
+
 def group_of(role: Role) -> Group:
     """Roles are ranked apart, so that long answers do not drown short statements."""
     return "user" if role == "user" else "others"
 
 
+# Writing
+
+
 def index_turn(tx: Tx, *, owner: str, session: str, seq: int, role: Role, at_us: int, terms: Sequence[str]) -> None:
     if terms:
-        tx.run(
-            """INSERT INTO turn_terms (owner, session, seq, role, at, mark, terms)
-               VALUES (:owner, :session, :seq, :role, :at, :mark, :terms)""",
-            owner=owner,
-            session=session,
-            seq=seq,
-            role=role,
-            at=at_us,
-            mark=_mark(owner, group_of(role)),
-            terms=" ".join(terms),
+        _insert(tx, owner, "turn", session, seq, role, at_us, _mark(owner, group_of(role)), terms)
+
+
+def index_record(
+    tx: Tx, *, owner: str, kind: RecordKind, place: str, seq: int = 0, label: str = "", at_us: int, text: str
+) -> None:
+    """This record is found by these words from now on, in place of what it was found by before."""
+    unindex_record(tx, owner=owner, kind=kind, place=place, seq=seq)
+    terms = cut(text)
+    if terms:
+        _insert(tx, owner, kind, place, seq, label, at_us, _mark(owner, kind), terms)
+        _count(tx, owner, kind, 1, len(terms))
+
+
+def unindex_record(tx: Tx, *, owner: str, kind: Kind, place: str, seq: int = 0) -> None:
+    """Nothing finds this turn or record any more: its words and its vectors are gone."""
+    values = {"owner": owner, "kind": kind, "place": place, "seq": seq}
+    which = "{mine} AND owner = :owner AND kind = :kind AND place = :place AND seq = :seq"
+    tx.run("{unindex} " + which if tx.dialect.words["unindex"] else "SELECT 1", **values)
+    for row in tx.rows(f"DELETE FROM search_terms WHERE {which} RETURNING terms", **values):
+        if kind != "turn":  # turns are counted by their sessions
+            _count(tx, owner, kind, -1, -len(row["terms"].split(" ")))
+
+
+def unindex_session(tx: Tx, *, owner: str, session: str) -> None:
+    """Nothing of this session is found any more; what facts were drawn from it is not its business."""
+    rows = tx.rows(
+        """SELECT kind, seq FROM search_terms WHERE {mine} AND owner = :owner AND place = :session
+             AND kind IN ('block', 'summary', 'turn') ORDER BY kind, seq""",
+        owner=owner,
+        session=session,
+    )
+    for row in rows:
+        unindex_record(tx, owner=owner, kind=row["kind"], place=session, seq=row["seq"])
+
+
+def _insert(
+    tx: Tx, owner: str, kind: Kind, place: str, seq: int, label: str, at_us: int, mark: str, terms: Sequence[str]
+) -> None:
+    tx.run(
+        """INSERT INTO search_terms (owner, kind, place, seq, label, at, mark, terms)
+           VALUES (:owner, :kind, :place, :seq, :label, :at, :mark, :terms)""",
+        owner=owner,
+        kind=kind,
+        place=place,
+        seq=seq,
+        label=label,
+        at=at_us,
+        mark=mark,
+        terms=" ".join(terms),
+    )
+    tx.words_written()
+
+
+def _count(tx: Tx, owner: str, kind: Kind, records: int, terms: int) -> None:
+    tx.run(
+        """INSERT INTO search_totals (owner, kind, records, terms) VALUES (:owner, :kind, :records, :terms)
+           ON CONFLICT (owner, kind) DO UPDATE SET records = search_totals.records + excluded.records,
+                                                   terms = search_totals.terms + excluded.terms""",
+        owner=owner,
+        kind=kind,
+        records=records,
+        terms=terms,
+    )
+
+
+# Reading
+
+
+def word_matches(tx: Tx, terms: Sequence[str], sought: Sought) -> Matches:
+    turns: dict[tuple[str, str, int], Indexed] = {}
+    holding: dict[tuple[Group, str], int] = {}
+    for group in GROUPS:
+        counts = _holding(tx, group, terms)  # what a word is worth is told by turns, whatever is looked for
+        holding |= {(group, term): n for term, n in counts.items()}
+        for row in _rarest_first(tx, group, counts, sought, MATCHES_MAX) if "turn" in sought.kinds else ():
+            turns[row["owner"], row["place"], row["seq"]] = _indexed(row)
+    records: list[Record] = []
+    record_stats: dict[RecordKind, RecordStats] = {}
+    for kind, total in _totals(tx, sought).items():
+        counts = _holding(tx, kind, terms)
+        records += [_record(row) for row in _rarest_first(tx, kind, counts, sought, RECORDS_MAX)]
+        record_stats[kind] = RecordStats(records=int(total["records"]), terms=int(total["terms"]), holding=counts)
+    stats = _stats(tx, holding, sorted({(owner, session) for owner, session, _ in turns}))
+    return Matches(turns=list(turns.values()), stats=stats, records=records, record_stats=record_stats)
+
+
+def indexed(tx: Tx, ids: Sequence[int]) -> tuple[list[Indexed], list[Record]]:
+    """What the index holds under these numbers, turns and records apart."""
+    turns: list[Indexed] = []
+    records: list[Record] = []
+    for first in range(0, len(ids), _PLACES_AT_ONCE):
+        names = {f"id{n}": each for n, each in enumerate(ids[first : first + _PLACES_AT_ONCE])}
+        listed = ", ".join(f":{name}" for name in names)
+        for row in tx.rows(
+            f"""SELECT * FROM (SELECT {_COLUMNS} FROM search_terms WHERE id IN ({listed}) LIMIT :most) AS found
+                WHERE {{mine}}""",
+            **names,
+            most=_PLACES_AT_ONCE,
+        ):
+            if row["kind"] == "turn":
+                turns.append(_indexed(row))
+            else:
+                records.append(_record(row))
+    return turns, records
+
+
+def turns_at(tx: Tx, places: Sequence[tuple[str, int]]) -> list[Indexed]:
+    """What the index holds of the turns at these places."""
+    whole = [(owner, session, seq) for owner in tx.owners for session, seq in places]
+    found: list[Indexed] = []
+    for first in range(0, len(whole), _PLACES_AT_ONCE):
+        names: dict[str, str | int] = {}
+        for n, (owner, session, seq) in enumerate(whole[first : first + _PLACES_AT_ONCE]):
+            names |= {f"owner{n}": owner, f"place{n}": session, f"seq{n}": seq}
+        values = ", ".join(f"(:owner{n}, 'turn', :place{n}, CAST(:seq{n} AS BIGINT))" for n in range(len(names) // 3))
+        rows = tx.rows(
+            f"""WITH places (owner, kind, place, seq) AS (VALUES {values})
+                SELECT id, owner, place, seq, label, at, terms FROM places JOIN search_terms USING (owner, kind, place, seq)
+                WHERE {{mine}}""",
+            **names,
         )
-        tx.words_written()
+        found += [_indexed(row) for row in rows]
+    return found
 
 
-def word_matches(tx: Tx, terms: Sequence[str]) -> tuple[list[Indexed], Stats]:
-    holding: dict[tuple[Group, str], int] = {(group, term): 0 for group in GROUPS for term in terms}
-    found: dict[tuple[str, str, int], Indexed] = {}
-    for owner in tx.owners:
-        for group, term in holding:
-            asked = {"mark": _mark(owner, group), "term": term}
-            holding[group, term] += int(tx.one("{matches_count}", **asked)["n"])
+def _holding(tx: Tx, group: Group | RecordKind, terms: Sequence[str]) -> dict[str, int]:
+    """How many hold each term."""
+    return {
+        term: sum(int(tx.one("{matches_count}", mark=_mark(owner, group), term=term)["n"]) for owner in tx.owners)
+        for term in terms
+    }
+
+
+def _rarest_first(tx: Tx, group: Group | RecordKind, counts: Mapping[str, int], sought: Sought, most: int) -> list[Row]:
+    """Up to so many that hold a term. What holds only words that are everywhere comes last, and may be left out."""
+    labels = ",".join(sought.types) if group == "fact" else ""
+    found: dict[int, Row] = {}
+    for term in sorted(counts, key=lambda term: counts[term]):
+        for owner in tx.owners if counts[term] and len(found) < most else ():
             for row in tx.rows(
-                "SELECT * FROM turn_terms WHERE {mine} AND id IN ({matches})", **asked, most=MATCHES_MAX
+                # First by their numbers, then by the owner: the other way round the database may read all that is the owner's.
+                f"""SELECT * FROM (SELECT {_COLUMNS} FROM search_terms WHERE id IN ({{matches}}) LIMIT :most) AS found
+                    WHERE {{mine}}""",
+                mark=_mark(owner, group),
+                term=term,
+                since=sought.since_us,
+                until=sought.until_us,
+                labels=labels,
+                most=most - len(found),
             ):
-                found[owner, row["session"], row["seq"]] = _indexed(row)
-    neighbours = {(owner, session, seq + step) for owner, session, seq in found for step in (-1, 1)} - found.keys()
-    for row in _at(tx, sorted(neighbours)):
-        found[row["owner"], row["session"], row["seq"]] = _indexed(row)
-    return list(found.values()), _stats(tx, holding, {(owner, session) for owner, session, _ in found})
+                found[row["id"]] = row
+    return list(found.values())
 
 
-def _at(tx: Tx, places: list[tuple[str, str, int]]) -> list[Row]:
-    """The rows of these places that there are, many at a time."""
-    rows: list[Row] = []
-    for first in range(0, len(places), _PLACES_AT_ONCE):
-        some = places[first : first + _PLACES_AT_ONCE]
-        values = ", ".join(f"(:owner{n}, :session{n}, CAST(:seq{n} AS BIGINT))" for n in range(len(some)))
-        names = (
-            {f"owner{n}": owner, f"session{n}": session, f"seq{n}": seq} for n, (owner, session, seq) in enumerate(some)
-        )
-        rows += tx.rows(
-            f"""WITH places (owner, session, seq) AS (VALUES {values})
-                SELECT * FROM places JOIN turn_terms USING (owner, session, seq) WHERE {{mine}}""",
-            **{name: value for each in names for name, value in each.items()},
-        )
-    return rows
+def _totals(tx: Tx, sought: Sought) -> dict[RecordKind, Row]:
+    rows = tx.rows(
+        "SELECT kind, sum(records) AS records, sum(terms) AS terms FROM search_totals WHERE {mine} GROUP BY kind"
+    )
+    wanted = [kind for kind in RECORD_KINDS if kind in sought.kinds]
+    return {row["kind"]: row for row in rows if row["kind"] in wanted and row["records"]}
 
 
-def _stats(tx: Tx, holding: dict[tuple[Group, str], int], sessions: set[tuple[str, str]]) -> Stats:
+def _stats(tx: Tx, holding: dict[tuple[Group, str], int], sessions: list[tuple[str, str]]) -> Stats:
     total = tx.one(
         """SELECT count(*) AS sessions, sum(user_turns) AS user_turns, sum(user_terms) AS user_terms,
                   sum(others_turns) AS others_turns, sum(others_terms) AS others_terms
            FROM sessions WHERE {mine} AND turns > 0"""
     )
-    lengths = {
-        session: int(row["terms"])
-        for owner, session in sorted(sessions)
-        for row in tx.rows(
-            """SELECT user_terms + others_terms AS terms FROM sessions
-               WHERE {mine} AND owner = :owner AND id = :session""",
-            owner=owner,
-            session=session,
+    lengths: dict[str, int] = {}
+    for first in range(0, len(sessions), _PLACES_AT_ONCE):
+        some = sessions[first : first + _PLACES_AT_ONCE]
+        values = ", ".join(f"(:owner{n}, :session{n})" for n in range(len(some)))
+        names = {f"owner{n}": owner for n, (owner, _) in enumerate(some)}
+        names |= {f"session{n}": session for n, (_, session) in enumerate(some)}
+        rows = tx.rows(
+            f"""WITH named (owner, id) AS (VALUES {values})
+                SELECT id, user_terms + others_terms AS terms FROM named JOIN sessions USING (owner, id) WHERE {{mine}}""",
+            **names,
         )
-    }
+        lengths |= {row["id"]: int(row["terms"]) for row in rows}
     return Stats(
         turns={group: int(total[f"{group}_turns"] or 0) for group in GROUPS},
         terms={group: int(total[f"{group}_terms"] or 0) for group in GROUPS},
@@ -130,13 +306,27 @@ def _stats(tx: Tx, holding: dict[tuple[Group, str], int], sessions: set[tuple[st
 
 def _indexed(row: Row) -> Indexed:
     return Indexed(
-        session=row["session"],
+        session=row["place"],
         seq=row["seq"],
-        role=row["role"],
+        role=row["label"],
         at_us=row["at"],
         terms=tuple(row["terms"].split(" ")),
+        owner=row["owner"],
+        id=row["id"],
     )
 
 
-def _mark(owner: str, group: Group) -> str:
+def _record(row: Row) -> Record:
+    return Record(
+        kind=row["kind"],
+        place=row["place"],
+        seq=row["seq"],
+        at_us=row["at"],
+        terms=tuple(row["terms"].split(" ")),
+        owner=row["owner"],
+        id=row["id"],
+    )
+
+
+def _mark(owner: str, group: Group | RecordKind) -> str:
     return f"{hashlib.blake2b(owner.encode(), digest_size=6).hexdigest()}{group[0]}_"

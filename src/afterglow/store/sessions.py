@@ -75,6 +75,8 @@ def reopen_session(tx: Tx, session: str) -> Session:
     following = newest(tx, binding_of(row))
     if row["state"] != "closed":
         raise BadInput(f"session {session!r} is not closed; there is nothing to restore")
+    if row["forgetting"]:
+        raise BadInput(f"session {session!r} is being forgotten; it cannot be restored")
     if following is not None and following["id"] != session:
         raise BadInput(
             f"session {session!r} cannot be restored: {following['id']!r} has followed it on the same binding. Its turns and "
@@ -355,6 +357,7 @@ def record(row: Row) -> Session:
         real_at=None if row["real_at"] is None else from_us(row["real_at"]),
         idle_due=None if row["idle_due"] is None else from_us(row["idle_due"]),
         summary_seq=row["summary_seq"],
+        facts_seq=row["facts_seq"],
         sunset_seq=row["sunset_seq"],
         closed_by=row["closed_by"],
         boot_at=None if row["boot_at"] is None else from_us(row["boot_at"]),

@@ -25,8 +25,9 @@ from typing import Any, TypeVar
 from afterglow import failpoints
 from afterglow.clock import Clock, Deadline
 from afterglow.errors import StoreUnavailable, StoreUnusable
-from afterglow.store import sqlite_file
+from afterglow.store import sqlite_bytes, sqlite_file
 from afterglow.store.contract import Store
+from afterglow.store.holding import Scrubbed
 from afterglow.store.sqlite_file import roll_back, translated
 from afterglow.store.transaction import EVERYONE, SQLITE, Everyone, Row, Scope, Tx, check_scope, own_first
 from afterglow.store.waiting import Waiters
@@ -36,11 +37,12 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 _UNINDEXED_MAX = 256
 _QUIET_SECONDS = 0.05
-_INDEX_SOME = f"""INSERT INTO turn_index (rowid, terms)
-  SELECT id, mark || replace(terms, ' ', ' ' || mark) FROM turn_terms
-  WHERE id > (SELECT indexed_to FROM index_progress WHERE id = 1) ORDER BY id LIMIT {_UNINDEXED_MAX}"""
-_NOTE_INDEXED = f"""UPDATE index_progress SET indexed_to = (SELECT max(id) FROM (
-  SELECT id FROM turn_terms WHERE id > (SELECT indexed_to FROM index_progress WHERE id = 1) ORDER BY id LIMIT {_UNINDEXED_MAX}))
+_INDEX_SOME = f"""INSERT INTO search_index (rowid, terms)
+  SELECT id, mark || replace(terms, ' ', ' ' || mark) FROM search_terms
+  WHERE id > (SELECT indexed_to FROM search_progress WHERE id = 1) ORDER BY id LIMIT {_UNINDEXED_MAX}"""
+_NOTE_INDEXED = f"""UPDATE search_progress SET indexed_to = (SELECT max(id) FROM (
+  SELECT id FROM search_terms WHERE id > (SELECT indexed_to FROM search_progress WHERE id = 1)
+  ORDER BY id LIMIT {_UNINDEXED_MAX}))
   WHERE id = 1"""
 
 
@@ -161,6 +163,13 @@ class SQLiteStore(Store):
             return [line for line in found if line != "ok"] + foreign
 
         return await self._read("check", EVERYONE, look)
+
+    async def scrub(self, *, whole: bool = False) -> Scrubbed:
+        """Beside the writer, on a connection of its own: a step of it holds up nobody for long, unless it is for the whole."""
+        self._check_usable()
+        return await asyncio.to_thread(
+            sqlite_bytes.scrub, self.path, self.clock, self._limits.busy_timeout_seconds, whole
+        )
 
     def _check_usable(self) -> None:
         if self._closed:

@@ -15,10 +15,10 @@ from afterglow.clock import from_us, to_us
 from afterglow.compaction import ended
 from afterglow.errors import ClaimLost
 from afterglow.primary import Lease
-from afterglow.store import log, queue, sessions
+from afterglow.store import log, queue, search, sessions
 from afterglow.store.rows import from_row, insert, to_row
 from afterglow.store.transaction import Row, Tx
-from afterglow.summaries import Summary, Trigger
+from afterglow.summaries import Summary, Trigger, text_of
 from afterglow.turns import Session
 from afterglow.work import Claim, Due
 
@@ -66,6 +66,15 @@ def commit_summary(tx: Tx, summary: Summary, before_seq: int, claim: Claim | Non
     values = {**to_row(summary), "owner": row["owner"], "newest": 1}
     changed = ", ".join(f"{name} = excluded.{name}" for name in values if name not in _KEY)
     insert(tx, "summaries", values, f"ON CONFLICT ({', '.join(_KEY)}) DO UPDATE SET {changed}")
+    search.index_record(
+        tx,
+        owner=row["owner"],
+        kind="summary",
+        place=summary.session,
+        label=summary.category,
+        at_us=to_us(summary.last_at),
+        text="\n".join([text_of(summary), *summary.people]),
+    )
     covered = tx.one(
         """UPDATE sessions SET summary_seq = :last_seq WHERE {mine} AND owner = :owner AND id = :id RETURNING *""",
         last_seq=summary.last_seq,

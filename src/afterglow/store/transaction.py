@@ -54,8 +54,11 @@ class Dialect:
         return _adapt(self, sql, mine)
 
 
-_NOT_YET_INDEXED = """FROM turn_terms WHERE id > (SELECT indexed_to FROM index_progress WHERE id = 1) AND mark = :mark
+_NOT_YET_INDEXED = """FROM search_terms WHERE id > (SELECT indexed_to FROM search_progress WHERE id = 1) AND mark = :mark
                         AND instr(' ' || terms || ' ', ' ' || :term || ' ') > 0"""
+_WITHIN = """at >= :since AND at < :until
+             AND (:labels = '' OR instr(',' || :labels || ',', ',' || label || ',') > 0)"""
+_INDEXED = "mark || replace(terms, ' ', ' ' || mark)"
 
 SQLITE = Dialect(
     "sqlite",
@@ -66,15 +69,22 @@ SQLITE = Dialect(
         "skip_locked": "",
         "least": "min",
         "greatest": "max",
+        "root": "coalesce((SELECT joined_to FROM aliases WHERE owner = :owner_0), :owner_0)",
         "id": "INTEGER PRIMARY KEY AUTOINCREMENT",
+        "bytes": "BLOB",
         "clustered": "WITHOUT ROWID",
         "lock_aliases": "SELECT 1",
         "matches": f"""SELECT id FROM (
-              SELECT * FROM (SELECT rowid AS id FROM turn_index WHERE turn_index MATCH :mark || :term
-                             ORDER BY rowid DESC LIMIT :most)
-              UNION ALL SELECT id {_NOT_YET_INDEXED}) ORDER BY id DESC LIMIT :most""",
-        "matches_count": f"""SELECT coalesce((SELECT doc FROM turn_vocab WHERE term = :mark || :term), 0)
+              SELECT * FROM (SELECT search_terms.id FROM search_index CROSS JOIN search_terms
+                             ON search_terms.id = search_index.rowid
+                             WHERE search_index MATCH :mark || :term AND {_WITHIN}
+                             ORDER BY search_index.rowid DESC LIMIT :most)
+              UNION ALL SELECT id {_NOT_YET_INDEXED} AND {_WITHIN}) ORDER BY id DESC LIMIT :most""",
+        "matches_count": f"""SELECT coalesce((SELECT doc FROM search_vocab WHERE term = :mark || :term), 0)
                                     + (SELECT count(*) {_NOT_YET_INDEXED}) AS n""",
+        "unindex": f"""INSERT INTO search_index (search_index, rowid, terms)
+              SELECT 'delete', id, {_INDEXED} FROM search_terms
+              WHERE id <= (SELECT indexed_to FROM search_progress WHERE id = 1) AND""",
     },
 )
 POSTGRES = Dialect(
@@ -86,11 +96,14 @@ POSTGRES = Dialect(
         "skip_locked": "FOR UPDATE SKIP LOCKED",
         "least": "least",
         "greatest": "greatest",
+        "root": "(afterglow_owners())[1]",
         "id": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+        "bytes": "BYTEA",
         "clustered": "",
         "lock_aliases": "LOCK TABLE aliases IN SHARE ROW EXCLUSIVE MODE",
-        "matches": "SELECT afterglow_matches(:mark || :term, :most)",
+        "matches": "SELECT afterglow_matches(:mark || :term, :since, :until, :labels, :most)",
         "matches_count": "SELECT afterglow_matches_count(:mark || :term) AS n",
+        "unindex": "",  # its index is its own
     },
 )
 

@@ -17,38 +17,39 @@ SET search_path FROM CURRENT AS $$
         WHERE given IS NOT NULL) AS resolved
 $$;
 
-ALTER TABLE turn_terms ADD COLUMN lexemes TSVECTOR
+ALTER TABLE search_terms ADD COLUMN lexemes TSVECTOR
   GENERATED ALWAYS AS (array_to_tsvector(string_to_array(mark || replace(terms, ' ', ' ' || mark), ' '))) STORED;
-CREATE INDEX turn_terms_by_lexeme ON turn_terms USING gin (lexemes);
+CREATE INDEX search_terms_by_lexeme ON search_terms USING gin (lexemes);
 
 -- Text search operators may not run before a row-level policy, so the index would be of no use to `afterglow_owner`.
 -- These two run as the worker, and apply the owner's filter themselves.
-CREATE FUNCTION afterglow_matches(token TEXT, most BIGINT) RETURNS SETOF BIGINT LANGUAGE sql STABLE SECURITY DEFINER
-SET search_path FROM CURRENT AS $$
-  SELECT id FROM turn_terms
-  WHERE lexemes @@ quote_literal(token)::tsquery AND owner = ANY (afterglow_owners())
+CREATE FUNCTION afterglow_matches(token TEXT, since BIGINT, until BIGINT, labels TEXT, most BIGINT)
+RETURNS SETOF BIGINT LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+  SELECT id FROM search_terms
+  WHERE lexemes @@ quote_literal(token)::tsquery AND owner = ANY (afterglow_owners()) AND at >= since AND at < until
+    AND (labels = '' OR label = ANY (string_to_array(labels, ',')))
   ORDER BY id DESC LIMIT most
 $$;
 CREATE FUNCTION afterglow_matches_count(token TEXT) RETURNS BIGINT LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path FROM CURRENT AS $$
-  SELECT count(*) FROM turn_terms
+  SELECT count(*) FROM search_terms
   WHERE lexemes @@ quote_literal(token)::tsquery AND owner = ANY (afterglow_owners())
 $$;
 
-GRANT SELECT, INSERT, UPDATE, DELETE ON owners, sessions, turns, whole_turns, turn_terms TO afterglow_owner;
+GRANT SELECT, INSERT, UPDATE, DELETE ON owners, sessions, turns, whole_turns, search_terms TO afterglow_owner;
 GRANT SELECT, INSERT, UPDATE, DELETE
-  ON owners, aliases, sessions, turns, whole_turns, turn_terms, access_tokens TO afterglow_worker;
+  ON owners, aliases, sessions, turns, whole_turns, search_terms, access_tokens TO afterglow_worker;
 GRANT SELECT ON schema_versions TO afterglow_owner, afterglow_worker;
 
 ALTER FUNCTION afterglow_owners() OWNER TO afterglow_worker;
-ALTER FUNCTION afterglow_matches(TEXT, BIGINT) OWNER TO afterglow_worker;
+ALTER FUNCTION afterglow_matches(TEXT, BIGINT, BIGINT, TEXT, BIGINT) OWNER TO afterglow_worker;
 ALTER FUNCTION afterglow_matches_count(TEXT) OWNER TO afterglow_worker;
 
 DO $$
 DECLARE
   name TEXT;
 BEGIN
-  FOREACH name IN ARRAY ARRAY['owners', 'sessions', 'turns', 'whole_turns', 'turn_terms'] LOOP
+  FOREACH name IN ARRAY ARRAY['owners', 'sessions', 'turns', 'whole_turns', 'search_terms'] LOOP
     EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
     EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
     EXECUTE format('CREATE POLICY own_rows ON %I TO afterglow_owner

@@ -75,19 +75,20 @@ CREATE TABLE whole_turns (
   FOREIGN KEY (owner, session, seq) REFERENCES turns (owner, session, seq)
 ) {clustered};
 
--- `mark` is put before each term in the index, and differs by owner and by role, so that one owner's words are found
--- without passing over another's.
-CREATE TABLE turn_terms (
+-- What can be searched by words. `place` is the session, or the id of a fact; `seq` the number of the turn or block, else 0;
+-- `label` the role of a turn, or the type of a fact. `mark` is put before each term in the index, and differs by owner and by
+-- group, so that one owner's words are found without passing over another's.
+CREATE TABLE search_terms (
   id          {id},
   owner       TEXT NOT NULL,
-  session     TEXT NOT NULL,
+  kind        TEXT NOT NULL CHECK (kind IN ('turn', 'fact', 'block', 'summary')),
+  place       TEXT NOT NULL,
   seq         BIGINT NOT NULL,
-  role        TEXT NOT NULL,
+  label       TEXT NOT NULL,
   at          BIGINT NOT NULL,
   mark        TEXT NOT NULL,
   terms       TEXT NOT NULL CHECK (terms <> ''),
-  UNIQUE (owner, session, seq),
-  FOREIGN KEY (owner, session, seq) REFERENCES turns (owner, session, seq)
+  UNIQUE (owner, kind, place, seq)
 );
 
 CREATE TABLE access_tokens (

@@ -1,0 +1,193 @@
+"""How long a search takes, by words and by meaning together, among 10,000 and among 1,000,000 turns of one owner.
+
+Turns are made by SQL: 100 to a session, of about 200 characters, words some of which are far more common than others. A
+query is six words of one of them, no stop words among them. Vectors are drawn by chance, since how near they are makes no
+difference to the time; the query is embedded in the measured time, and so is everything up to the ten hits with their texts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import resource
+import sqlite3
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+import numpy as np
+
+from afterglow.clock import SystemClock
+from afterglow.search.embedders import chosen
+from afterglow.search.meaning import Meaning
+from afterglow.search.memory_search import memory_search
+from afterglow.search.signs import packed
+from afterglow.store.contract import Store
+from afterglow.store.search import _mark, group_of  # pyright: ignore[reportPrivateUsage]
+from afterglow.store.sqlite import SQLiteStore
+from afterglow.terms import terms
+from benchmarks import arguments, environment, save, table, texts
+
+OWNER = "kate/web/ana"
+SESSION_TURNS = 100
+DIFFERENT_TEXTS = 20_000
+BATCH = 10_000
+QUERIES = 200
+QUERY_WORDS = 6
+
+
+def fill(path: Path, turns: int, dimensions: int) -> list[str]:
+    """Make the turns, their words and their vectors; the answer is some of the texts."""
+    said = [(text, terms(text)) for text in texts(DIFFERENT_TEXTS)]
+    chance = random.Random(2)
+    connection = sqlite3.connect(path)
+    connection.executescript("PRAGMA synchronous = OFF; PRAGMA cache_size = -200000;")
+    with connection:
+        connection.execute("INSERT INTO owners (owner, created_at) VALUES (?, 0)", (OWNER,))
+        connection.execute("INSERT INTO search_embedders VALUES (1, ?, 0, 0)", (_name(),))
+        for first in range(0, turns, BATCH):
+            rows = list(_rows(first, min(BATCH, turns - first), said, chance))
+            _insert(connection, rows, dimensions, first)
+        connection.execute("DELETE FROM search_fresh")
+        connection.execute(
+            """INSERT INTO search_index (rowid, terms)
+               SELECT id, mark || replace(terms, ' ', ' ' || mark) FROM search_terms ORDER BY id"""
+        )
+        connection.execute("UPDATE search_progress SET indexed_to = (SELECT max(id) FROM search_terms)")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    return [text for text, _ in said]
+
+
+def _name() -> str:
+    embedder = chosen("auto", environ={}, base_url=None, clock=SystemClock())
+    assert embedder is not None, "pip install 'afterglow[meaning]'"
+    return embedder.name
+
+
+def _rows(first: int, count: int, said: list[Any], chance: random.Random) -> Iterator[dict[str, Any]]:
+    for number in range(first, first + count):
+        text, cut = chance.choice(said)
+        role = "assistant" if number % 2 else "user"
+        yield {
+            "owner": OWNER,
+            "session": f"s{number // SESSION_TURNS:06}",
+            "seq": number % SESSION_TURNS + 1,
+            "role": role,
+            "text": text,
+            "at": number * 1_000_000,
+            "mark": _mark(OWNER, group_of(role)),
+            "terms": " ".join(cut),
+            "count": len(cut),
+            "id": number + 1,
+        }
+
+
+def _insert(connection: sqlite3.Connection, rows: list[dict[str, Any]], dimensions: int, seed: int) -> None:
+    sessions: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        sessions.setdefault(row["session"], []).append(row)
+    connection.executemany(
+        """INSERT INTO sessions (owner, id, agent, channel, sender, state, created_at, last_at, turns, user_turns,
+                                 user_terms, others_turns, others_terms)
+           VALUES (?, ?, 'kate', 'web', 'ana', 'closed', 0, ?, ?, ?, ?, ?, ?)""",
+        [
+            (
+                OWNER,
+                name,
+                held[-1]["at"],
+                len(held),
+                *(
+                    figure
+                    for role in ("user", "assistant")
+                    for mine in [[row["count"] for row in held if row["role"] == role]]
+                    for figure in (len(mine), sum(mine))
+                ),
+            )
+            for name, held in sessions.items()
+        ],
+    )
+    connection.executemany(
+        """INSERT INTO turns (owner, session, seq, role, text, parts, at, tokens, trust, origin, recalled, removed, bytes)
+           VALUES (:owner, :session, :seq, :role, :text, '[]', :at, 50, 'owner', 'person', '[]', '{}', 200)""",
+        rows,
+    )
+    connection.executemany(
+        """INSERT INTO search_terms (id, owner, kind, place, seq, label, at, mark, terms)
+           VALUES (:id, :owner, 'turn', :session, :seq, :role, :at, :mark, :terms)""",
+        rows,
+    )
+    drawn = np.random.default_rng(seed).standard_normal((len(rows), dimensions), dtype=np.float32)
+    connection.executemany(
+        "INSERT INTO search_vectors VALUES (?, 1, ?, ?, ?)",
+        [(OWNER, row["id"], row["id"], vector) for row, vector in zip(rows, packed(drawn), strict=True)],
+    )
+
+
+def queries(said: list[str]) -> list[str]:
+    chance = random.Random(3)
+    telling = [[word for word in text.split() if terms(word)] for text in said]
+    return [" ".join(chance.sample(chance.choice(telling), QUERY_WORDS)) for _ in range(QUERIES)]
+
+
+async def measured(store: Store, meaning: Meaning | None, asked: list[str]) -> dict[str, float]:
+    begun = time.perf_counter()
+    await memory_search(store, meaning, OWNER, asked[0])
+    first = time.perf_counter() - begun
+    times: list[float] = []
+    worked: list[float] = []
+    for text in asked:
+        begun, before = time.perf_counter(), time.process_time()
+        found = await memory_search(store, meaning, OWNER, text)
+        times.append(time.perf_counter() - begun)
+        worked.append(time.process_time() - before)
+        assert found.hits and found.by_meaning == (meaning is not None)
+    return {
+        "first_seconds": round(first, 2),
+        "p50_milliseconds": round(1000 * median(times), 1),
+        "p95_milliseconds": round(1000 * quantiles(times, n=20)[-1], 1),
+        "p95_milliseconds_of_processor": round(1000 * quantiles(worked, n=20)[-1], 1),
+    }
+
+
+async def run(turns: int, folder: Path) -> dict[str, Any]:
+    path = folder / f"{turns}.db"
+    await (await SQLiteStore.open(path, SystemClock())).close()
+    embedder = chosen("auto", environ={}, base_url=None, clock=SystemClock())
+    assert embedder is not None
+    dimensions = len((await embedder.embed(["how many numbers"]))[0])
+    said = await asyncio.to_thread(fill, path, turns, dimensions)
+    store = await SQLiteStore.open(path, SystemClock())
+    try:
+        words = await measured(store, None, queries(said))
+        both = await measured(store, Meaning(store, embedder), queries(said))
+    finally:
+        await store.close()
+    return {
+        "words": words,
+        "both": both,
+        "rss_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        "database_megabytes": path.stat().st_size >> 20,
+    }
+
+
+async def main() -> None:
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--turns", type=int, action="append", help="how many turns; may be given again")
+    given = parser.parse_args()
+    sizes = given.turns or ([10_000] if given.quick else [10_000, 1_000_000])
+    figures: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory(prefix="afterglow-bench-") as folder:
+        for turns in sizes:
+            figures[f"{turns:,} turns"] = await run(turns, Path(folder))
+    rows = [[size, way, *found[way].values()] for size, found in figures.items() for way in ("words", "both")]
+    print(table(["", "", "first s", "p50 ms", "p95 ms", "p95 ms of processor"], rows))
+    if not given.quick and not given.turns:
+        save("search_scale", {"environment": environment("numpy"), "embedder": _name(), **figures})
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,139 @@
+"""`forget`: turns, sessions and owners, with all that came from them."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from afterglow.cli.call import Call, OwnerOption, SessionArgument, command, group
+from afterglow.cli.facts import FactArgument
+from afterglow.cli.facts import forget as forget_fact
+from afterglow.cli.sessions import find
+from afterglow.errors import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from afterglow.forgetting import Forgetting, Progress, Proof
+    from afterglow.memory import Memory
+
+PANEL = "What is known"
+VerifyOption = Annotated[
+    bool,
+    typer.Option("--verify", metavar="", help="Search the bytes of database, files and indexes for it afterwards."),
+]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    about = "Forget turns, sessions, owners or facts. It cannot be undone."
+    inner = group(app, "forget", about, panel=PANEL)
+    command(inner, "turn", turn)
+    command(inner, "session", session)
+    command(inner, "owner", owner)
+    command(inner, "fact", fact)
+
+
+def turn(
+    call: Call,
+    session: SessionArgument,
+    seq: Annotated[int, typer.Argument(metavar="N", min=1, help="The turn's number.")],
+    last: Annotated[int | None, typer.Argument(metavar="[LAST]", min=1, help="The last one of a run of turns.")] = None,
+    owner: OwnerOption = None,
+    verify: VerifyOption = False,
+    yes: YesOption = False,
+) -> None:
+    """Forget a turn, or a run of turns. An empty one stays in its place, and what came from it is removed or made anew."""
+
+    async def act(memory: Memory, progress: Progress) -> Forgetting:
+        found = await find(memory, session, owner)
+        return await memory.forget.turns(found, seq, last, verify=verify, progress=progress)
+
+    what = f"turn {seq:,}" if last in (None, seq) else f"turns {seq:,} to {last:,}"
+    _forget(call, f"{what} of {session}", act, yes)
+
+
+def session(
+    call: Call,
+    session: SessionArgument,
+    owner: OwnerOption = None,
+    verify: VerifyOption = False,
+    yes: YesOption = False,
+) -> None:
+    """Forget a session: its turns, blocks, summary, and the facts that only it proves."""
+
+    async def act(memory: Memory, progress: Progress) -> Forgetting:
+        return await memory.forget.session(await find(memory, session, owner), verify=verify, progress=progress)
+
+    _forget(call, f"session {session}", act, yes)
+
+
+def owner(
+    call: Call,
+    owner: Annotated[str, typer.Argument(metavar="OWNER", help="Whose memory; `afterglow owners` lists them.")],
+    leave_nothing: Annotated[
+        bool,
+        typer.Option("--leave-nothing", metavar="", help="Not even what keeps an import from bringing it back."),
+    ] = False,
+    verify: VerifyOption = False,
+    yes: YesOption = False,
+) -> None:
+    """Forget all that is an owner's: sessions, facts, files."""
+
+    async def act(memory: Memory, progress: Progress) -> Forgetting:
+        if owner not in {one for each in await memory.owners() for one in (each.id, *each.joined)}:
+            raise NotFound(f"there is no owner {owner!r}; `afterglow owners` lists those there are")
+        return await memory.forget.owner(owner, keep_stones=not leave_nothing, verify=verify, progress=progress)
+
+    _forget(call, f"all that is known of {owner}", act, yes)
+
+
+def fact(call: Call, fact: FactArgument, owner: OwnerOption = None) -> None:
+    """Forget a fact; the turns that prove it stay. The same as `afterglow facts forget`."""
+    forget_fact(call, fact, owner)
+
+
+def _forget(call: Call, what: str, act: Callable[[Memory, Progress], Awaitable[Forgetting]], yes: bool) -> None:
+    from afterglow.cli.screen import count
+    from afterglow.cli.transfer import progress
+
+    _ask(what, yes)
+
+    async def run(memory: Memory) -> Forgetting:
+        with progress("forgetting", None) as advance:
+            told = 0
+
+            def step(done: int, _: int) -> None:
+                nonlocal told
+                advance(done - told)
+                told = done
+
+            return await act(memory, step)
+
+    done = call.run(run)
+    forgotten = done.forgotten
+    told = f"Forgotten: {what} ({count(forgotten.turns, 'turn')}, {count(forgotten.facts, 'fact')})."
+    call.screen.answer({"forgotten": forgotten, "proof": done.proof}, told, *_proof_lines(done.proof))
+    if done.proof is not None and not done.proof.clean:
+        raise typer.Exit(1)
+
+
+def _proof_lines(proof: Proof | None) -> list[str]:
+    if proof is None:
+        return []
+    lines = [f"Looked at: {', '.join(proof.looked_at)}."]
+    lines += [f"Not looked at: {each}" for each in proof.not_looked_at]
+    lines += [f"Still there: {each}" for each in proof.found]
+    lines += [f"The same words were said elsewhere: {each}" for each in proof.said_elsewhere]
+    return [*lines, "Nothing of it was found." if proof.clean else "Something of it is still there; see above."]
+
+
+def _ask(what: str, yes: bool) -> None:
+    """Nobody forgets by a slip of the hand."""
+    if yes:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise typer.BadParameter(f"this forgets {what} for ever; say --yes if that is meant")
+    typer.confirm(f"Forget {what}? This cannot be undone.", default=False, abort=True, err=True)

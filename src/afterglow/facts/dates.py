@@ -1,0 +1,215 @@
+"""Days in words: which days a text names, and "tomorrow" as the day it was on the day it was said.
+
+A fact must still be right when it is read in a year, so relative days are made absolute by code, from the moment of the
+turn in the owner's zone; and a day that a model writes must be one that the turn supports.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Iterable, Iterator
+from datetime import date, timedelta
+from functools import cache
+
+_MONTH_NAMES = [
+    "january jan januar janvier enero styczeń stycznia",
+    "february feb februar février febrero luty lutego",
+    "march mar märz mars marzo marzec marca",
+    "april apr avril abril kwiecień kwietnia",
+    "may mai mayo maj maja",
+    "june jun juni juin junio czerwiec czerwca",
+    "july jul juli juillet julio lipiec lipca",
+    "august aug août agosto sierpień sierpnia",
+    "september sep sept septembre septiembre wrzesień września",
+    "october oct oktober okt octobre octubre październik października",
+    "november nov novembre noviembre listopad listopada",
+    "december dec dezember dez décembre diciembre grudzień grudnia",
+]
+_DAY_NAMES = [
+    "monday montag lundi lunes poniedziałek",
+    "tuesday dienstag mardi martes wtorek",
+    "wednesday mittwoch mercredi miércoles środa środę",
+    "thursday donnerstag jeudi jueves czwartek",
+    "friday freitag vendredi viernes piątek",
+    "saturday samstag samedi sábado sobota sobotę",
+    "sunday sonntag dimanche domingo niedziela niedzielę",
+]
+_MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()}
+_DAYS = {name: number for number, names in enumerate(_DAY_NAMES) for name in names.split()}
+_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_DAY = "|".join(sorted(_DAYS, key=len, reverse=True))
+_AWAY = {
+    -2: "the day before yesterday|day before yesterday|vorgestern|avant-hier|anteayer|przedwczoraj|前天",
+    -1: "yesterday|last night|gestern|hier soir|ayer|wczoraj|昨天",
+    0: (
+        "today|tonight|this morning|this afternoon|this evening|earlier today|heute abend|heute|aujourd'hui|ce soir|hoy|dziś|"
+        "dzisiaj|今天"
+    ),
+    1: "tomorrow|(?<!guten )(?<!heute )(?<!gestern )(?<!am )(?<!jeden )morgen|demain|mañana|jutro|明天",
+    2: "the day after tomorrow|day after tomorrow|übermorgen|après-demain|pasado mañana|pojutrze|后天",
+}
+_ENGLISH = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_SMALL = {"a": 1, "an": 1, "a couple of": 2, "ein": 1, "einem": 1, "einer": 1, "zwei": 2, "drei": 3, "vier": 4}
+_NUMBERS = {**{word: number for number, word in enumerate(_ENGLISH, 1)}, **_SMALL}
+_COUNT = rf"\d{{1,3}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))}"
+_UNITS = {"day": 1, "days": 1, "week": 7, "weeks": 7, "tag": 1, "tagen": 1, "woche": 7, "wochen": 7}
+_RELATIVE = re.compile(
+    "|".join(
+        [
+            *(
+                rf"(?P<away{n + 2}>(?<!\w)(?:{words})(?!\w))"
+                for n, words in sorted(_AWAY.items(), key=lambda e: -len(e[1]))
+            ),
+            rf"(?<!\w)(?:in|within) (?P<later>{_COUNT}) (?P<later_unit>{'|'.join(_UNITS)})(?!\w)",
+            rf"(?<!\w)(?P<ago>{_COUNT}) (?P<ago_unit>{'|'.join(_UNITS)}) ago(?!\w)",
+            rf"(?<!\w)vor (?P<vor>{_COUNT}) (?P<vor_unit>{'|'.join(_UNITS)})(?!\w)",
+            r"(?<!\w)(?P<which>next|this past|this|last|coming|nächsten?|kommenden?|letzten?|on|am)\s+"
+            rf"(?P<weekday>{_DAY})(?!\w)",
+        ]
+    ),
+    re.IGNORECASE,
+)
+_ABSOLUTE = re.compile(
+    rf"(?P<year>\d{{4}})-(?P<month>\d{{2}})-(?P<day>\d{{2}})"
+    rf"|(?<!\d)(?P<day2>\d{{1,2}})(?:st|nd|rd|th|\.|er)?\s(?:of\s|de\s)?(?P<name>{_MONTH})\.?(?!\w)(?:,?\s(?:de\s)?(?P<year2>\d{{4}}))?"
+    rf"|(?<!\w)(?P<name2>{_MONTH})\.?\s(?P<day3>\d{{1,2}})(?:st|nd|rd|th)?(?!\d)(?:,?\s(?P<year3>\d{{4}}))?"
+    r"|(?<![\w.-])(?P<day4>\d{1,2})\.\s?(?P<month4>\d{1,2})\.\s?(?P<year4>\d{4})(?![\w.]\w)",
+    re.IGNORECASE,
+)
+_MONTH_YEAR = re.compile(rf"(?<!\w)(?<!\d\s)(?P<name>{_MONTH})\s(?P<year>\d{{4}})(?!\w)", re.IGNORECASE)
+_LED = re.compile(r"\b(?:to|until|till|by|from|since|for|before|after|of|and|or|between)\s+$", re.IGNORECASE)
+_IN_ENGLISH = re.compile(r"day|night|morning|noon|evening|week|tomorrow| ago", re.IGNORECASE)
+_VAGUE = re.compile(
+    r"(?<!\w)(?:next|last|this|coming|past) (?:week|weekend|month|year|spring|summer|autumn|fall|winter)|"
+    r"(?<!\w)(?:nächste|letzte|diese)[nrs]? (?:woche|monat|jahr|wochenende)",
+    re.IGNORECASE,
+)
+_WEEKDAY = re.compile(rf"(?<!\w)(?:{_DAY})(?!\w)", re.IGNORECASE)
+
+
+def day_text(day: date) -> str:
+    """A day as facts write it: 2 March 2026."""
+    return f"{day.day} {calendar.month_name[day.month]} {day.year}"
+
+
+def made_absolute(text: str, said: date) -> str:
+    """The text with each relative day that is beyond doubt as the day it was."""
+
+    def absolute(match: re.Match[str]) -> str:
+        days = list(_meant(match, said))
+        if len(days) != 1:
+            return match.group()
+        if not _IN_ENGLISH.search(match.group()):
+            return days[0].isoformat()
+        return f"{'' if _LED.search(text[: match.start()]) else 'on '}{day_text(days[0])}"
+
+    return _RELATIVE.sub(absolute, text)
+
+
+def days_named(text: str, said: date) -> set[date]:
+    """The days that a text means, by their date or seen from the day it was said; of a day without a year, the near ones."""
+    relative = {day for match in _RELATIVE.finditer(text) for day in _meant(match, said)}
+    weekdays = {day for match in _WEEKDAY.finditer(text) for day in _around(_DAYS[match.group().lower()], said)}
+    return relative | weekdays | {day for match in _ABSOLUTE.finditer(text) for day in _written(match, said)}
+
+
+def unsupported_day(content: str, turn_text: str, said: date) -> str | None:
+    """A day in the content that the turn does not speak of; the day it was said on is always fair."""
+    meant = days_named(turn_text, said) | {said}
+    for match in _ABSOLUTE.finditer(content):
+        written = set(_written(match, said))
+        if not written or not written & meant:
+            return match.group() if not _is_vaguely(written, turn_text, said) else None
+    for match in _MONTH_YEAR.finditer(content):
+        month, year = _MONTHS[match["name"].lower()], int(match["year"])
+        near = {(day.year, day.month) for day in meant} | _vague_months(turn_text, said)
+        if (year, month) not in near and not (
+            match["name"].lower() in turn_text.lower() and abs(year - said.year) <= 1
+        ):
+            return match.group()
+    return None
+
+
+def without_days(text: str) -> str:
+    """The text without the days that are written in it, so that their numbers are not taken for others."""
+    return _MONTH_YEAR.sub(" ", _ABSOLUTE.sub(" ", text))
+
+
+@cache
+def _plain() -> dict[str, int]:
+    return {re.sub(r"\(\?<!.*?\)", "", word): n for n, words in _AWAY.items() for word in words.split("|")}
+
+
+def _meant(match: re.Match[str], said: date) -> Iterator[date]:
+    found = match.groupdict()
+    for name in ("later", "ago", "vor"):
+        if found[name]:
+            number = found[name].lower()
+            days = (int(number) if number.isdigit() else _NUMBERS[number]) * _UNITS[found[f"{name}_unit"].lower()]
+            yield from _shifted(said, days if name == "later" else -days)
+            return
+    if found["weekday"]:
+        yield from _weekday(found["which"].lower(), _DAYS[found["weekday"].lower()], said)
+        return
+    yield from _shifted(said, _plain()[match.group().lower()])
+
+
+def _weekday(which: str, weekday: int, said: date) -> Iterator[date]:
+    ahead = (weekday - said.weekday()) % 7
+    if which.startswith(("last", "letzt", "this past")):
+        yield said - timedelta(days=(said.weekday() - weekday) % 7 or 7)
+    elif which.startswith(("next", "nächst")):  # people mean the coming one, or that of the week after
+        yield said + timedelta(days=ahead or 7)
+        if ahead and ahead + said.weekday() < 7:
+            yield said + timedelta(days=ahead + 7)
+    elif which in ("on", "am"):  # it may be behind or ahead
+        yield from _around(weekday, said)
+    else:
+        yield said + timedelta(days=ahead)
+
+
+def _around(weekday: int, said: date) -> Iterator[date]:
+    ahead = (weekday - said.weekday()) % 7
+    yield said + timedelta(days=ahead)
+    yield said + timedelta(days=ahead - 7)
+    if not ahead:
+        yield said + timedelta(days=7)
+
+
+def _shifted(said: date, days: int) -> Iterator[date]:
+    try:
+        yield said + timedelta(days=days)
+    except OverflowError:
+        return
+
+
+def _written(match: re.Match[str], said: date) -> Iterator[date]:
+    found = match.groupdict()
+    day = next(int(found[name]) for name in ("day", "day2", "day3", "day4") if found[name])
+    name = found["name"] or found["name2"]
+    month = _MONTHS[name.lower()] if name else int(found["month"] or found["month4"])
+    year = next((found[each] for each in ("year", "year2", "year3", "year4") if found[each]), None)
+    years = [int(year) + (2000 if len(year) == 2 else 0)] if year else [said.year - 1, said.year, said.year + 1]
+    for each in years:
+        try:
+            yield date(each, month, day)
+        except ValueError:
+            continue
+
+
+def _is_vaguely(days: Iterable[date], turn_text: str, said: date) -> bool:
+    """Whether one of the days may be what "next week" or "last month" meant."""
+    spans = [match.group().lower() for match in _VAGUE.finditer(turn_text)]
+    near = 10 if any("week" in span or "woche" in span for span in spans) else 0
+    near = 62 if any("month" in span or "monat" in span for span in spans) else near
+    return any(abs((day - said).days) <= near for day in days) if near else False
+
+
+def _vague_months(turn_text: str, said: date) -> set[tuple[int, int]]:
+    """The months near the day it was said, where it speaks of a span of days or months around it."""
+    if not _VAGUE.search(turn_text):
+        return {(said.year, said.month)}
+    whole = range(-12, 13) if re.search(r"year|jahr|spring|summer|autumn|fall|winter", turn_text, re.I) else (-1, 0, 1)
+    months = [said.year * 12 + said.month - 1 + shift for shift in whole]
+    return {(month // 12, month % 12 + 1) for month in months}

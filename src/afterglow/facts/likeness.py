@@ -1,0 +1,80 @@
+"""Whether two facts say the same, whether the newer takes the place of the older, or neither.
+
+Cheap rules decide what is clear: words, numbers, names, negations. What they leave in doubt a model is asked; where there is
+none, both stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from afterglow.facts import normalised
+from afterglow.identifiers import identifiers
+
+Likeness = Literal["same", "replaces", "different", "doubt"]
+Cut = Callable[[str], Sequence[str]]
+
+_SAME_SHARE = 0.75
+_DOUBT_SHARE = 0.34
+_NO = re.compile(
+    r"n['’]t\b|\b(?:not|cannot|no longer|never|stopped|quit|cancell?ed|gave up|instead of|anymore|any more|nicht|kein\w*|nie|"
+    r"ya no|no|ne|pas|jamais|już nie)\b",
+    re.IGNORECASE,
+)
+_CHANGED = re.compile(
+    r"\b(?:now|moved|changed|switched|no longer|instead|rescheduled|postponed|replaced|new|left|became|cancell?ed|jetzt|neu\w*|"
+    r"umgezogen|verschoben|ahora|cambi\w+|maintenant|déménagé|teraz|przeprowadzi\w+)\b",
+    re.IGNORECASE,
+)
+_FRAME = frozenset(("user", "owner", "want", "like", "prefer", "plan", "say", "said", "current", "now", "is", "has"))
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A fact's content as it is compared."""
+
+    content: str
+    cut: Cut
+
+    @cached_property
+    def plain(self) -> str:
+        return normalised(self.content)
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        return frozenset(self.cut(self.content)) - _FRAME
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        return frozenset(re.findall(r"\d+", self.content))
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        named = [name for name in identifiers(f"– {self.content}") if not any(char.isdigit() for char in name)]
+        first = re.match(r"[^\W\d_a-z][^\W\d_]+", self.content)
+        return frozenset(normalised(name) for name in [*named, *([first[0]] if first else [])]) - {"the", "user"}
+
+    @cached_property
+    def denies(self) -> bool:
+        return bool(_NO.search(self.content))
+
+
+def likeness(older: Statement, newer: Statement, nearness: float | None = None) -> Likeness:
+    """How the newer fact stands to the older one. `nearness` is how near they are in meaning, 0 to 1, where that is known."""
+    if older.plain == newer.plain:
+        return "same"
+    shared, whole = older.terms & newer.terms, older.terms | newer.terms
+    share = len(shared) / len(whole) if whole else 0.0
+    contained = len(shared) / max(1, min(len(older.terms), len(newer.terms)))
+    near = max(share, contained * 0.8, (nearness or 0.0) - 0.25)
+    if near < _DOUBT_SHARE:
+        return "different"
+    if older.numbers != newer.numbers or older.denies != newer.denies or _CHANGED.search(newer.content):
+        return "doubt"
+    if share >= _SAME_SHARE and older.names == newer.names:
+        return "same"
+    return "doubt"

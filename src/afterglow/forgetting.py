@@ -1,0 +1,199 @@
+"""Forgetting: turns, a session or an owner, step by step, and a proof of it where one is asked for.
+
+What the proof looks for is gathered before anything is forgotten, and held in memory alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+from afterglow.errors import NotFound
+from afterglow.proof import Proof, pieces, prove
+from afterglow.store.contract import Store
+from afterglow.store.forgetting import Forgotten
+from afterglow.turns import Session, Turn
+
+SOUGHT_MAX = 200
+"""The most pieces of text that are looked for."""
+_PAGE_TURNS = 200
+_PAGE_SESSIONS = 100
+
+Progress = Callable[[int, int], None]
+"""Told how many turns of how many are forgotten."""
+Rewrite = Callable[[str], Awaitable[object]]
+"""Writes the memory files of an owner anew."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Forgetting:
+    """What was forgotten, and the proof, where one was asked for."""
+
+    forgotten: Forgotten
+    proof: Proof | None = None
+
+
+async def forget_turns(
+    store: Store,
+    session: Session,
+    first_seq: int,
+    last_seq: int | None = None,
+    *,
+    verify: bool = False,
+    data_dir: Path | None = None,
+    rewrite: Rewrite | None = None,
+    progress: Progress | None = None,
+) -> Forgetting:
+    """One turn, or a run of turns. Blocks over them are made anew of what is left; facts that only they prove are forgotten."""
+    last = first_seq if last_seq is None else last_seq
+    now = await store.session(session.owner, session.id)
+    if not 1 <= first_seq <= last <= now.turns:
+        raise NotFound(f"session {session.id!r} has turns 1 to {now.turns}; {first_seq} to {last} are not among them")
+    sought = await _gathered(_turns(store, session, first_seq, last)) if verify else []
+
+    async def step() -> Forgotten:
+        return await store.forget_turns(session.owner, session.id, first_seq, last)
+
+    done = await _all_steps(step, progress)
+    proof = (
+        partial(prove, store, sought, owner=session.owner, session=session.id, data_dir=data_dir) if verify else None
+    )
+    return await _concluded(session.owner, done, rewrite, proof)
+
+
+async def forget_session(
+    store: Store,
+    session: Session,
+    *,
+    verify: bool = False,
+    data_dir: Path | None = None,
+    rewrite: Rewrite | None = None,
+    progress: Progress | None = None,
+) -> Forgetting:
+    """A session with all that was made of it. Another of the same name may begin anew."""
+    sought = await _gathered(_session_texts(store, session)) if verify else []
+
+    async def step() -> Forgotten:
+        return await store.forget_session(session.owner, session.id)
+
+    done = await _all_steps(step, progress)
+    proof = (
+        partial(prove, store, sought, owner=session.owner, session=session.id, data_dir=data_dir) if verify else None
+    )
+    return await _concluded(session.owner, done, rewrite, proof)
+
+
+async def forget_owner(
+    store: Store,
+    owner: str,
+    *,
+    keep_stones: bool = True,
+    verify: bool = False,
+    data_dir: Path | None = None,
+    rewrite: Rewrite | None = None,
+    progress: Progress | None = None,
+) -> Forgetting:
+    """All that is the owner's. Those joined to it stand for themselves again, and keep what is theirs."""
+    sought = await _gathered(_owner_texts(store, owner)) if verify else []
+
+    async def step() -> Forgotten:
+        return await store.forget_owner(owner, keep_stones=keep_stones)
+
+    done = await _all_steps(step, progress)
+    proof = partial(prove, store, sought, owner=owner, data_dir=data_dir) if verify else None
+    return await _concluded(owner, done, rewrite, proof)
+
+
+async def finish_forgetting(store: Store, rewrite: Rewrite | None = None) -> int:
+    """Go on with what was begun and broken off; the answer is how many sessions and owners that were."""
+    unfinished = await store.unfinished_forgetting()
+    for each in unfinished:
+        if each.session is None:
+            await forget_owner(store, each.owner, rewrite=rewrite)
+        else:
+            await forget_session(store, await store.session(each.owner, each.session), rewrite=rewrite)
+    return len(unfinished)
+
+
+async def _all_steps(step: Callable[[], Awaitable[Forgotten]], progress: Progress | None) -> Forgotten:
+    done = await step()
+    while True:
+        if progress is not None:
+            progress(done.turns, done.turns + done.left)
+        if done.done:
+            return done
+        done = done.and_then(await step())
+
+
+async def _concluded(
+    owner: str, done: Forgotten, rewrite: Rewrite | None, proof: Callable[[], Awaitable[Proof]] | None
+) -> Forgetting:
+    if rewrite is not None:
+        await rewrite(owner)
+    return Forgetting(forgotten=done, proof=None if proof is None else await proof())
+
+
+# What to look for
+
+
+async def _gathered(texts: AsyncIterator[str]) -> list[str]:
+    """Pieces of the texts, no more than can be looked for: where there are too many, every second goes, again and again."""
+    kept: list[str] = []
+    every = number = 0
+    async for text in texts:
+        for piece in pieces(text):
+            number += 1
+            if number % (1 << every) == 0:
+                kept.append(piece)
+            if len(kept) > SOUGHT_MAX:
+                kept, every = kept[::2], every + 1
+    return list(dict.fromkeys(kept))
+
+
+async def _turns(store: Store, session: Session, first_seq: int, last_seq: int) -> AsyncIterator[str]:
+    for first in range(first_seq, last_seq + 1, _PAGE_TURNS):
+        last = min(last_seq, first + _PAGE_TURNS - 1)
+        for turn in await store.turns(session.owner, session.id, first_seq=first, last_seq=last, limit=_PAGE_TURNS):
+            whole = await store.turn(session.owner, session.id, turn.seq) if turn.cut else turn
+            for text in _texts_in(whole):
+                yield text
+
+
+async def _session_texts(store: Store, session: Session) -> AsyncIterator[str]:
+    now = await store.session(session.owner, session.id)
+    async for text in _turns(store, now, 1, now.turns):
+        yield text
+    made = await store.made(now.owner, now.id)
+    for each in (*made.blocks, *made.reports):
+        yield each.text
+    if made.summary is not None:
+        yield made.summary.summary
+
+
+async def _owner_texts(store: Store, owner: str) -> AsyncIterator[str]:
+    after: Session | None = None
+    while page := await store.sessions_by_name(owner, limit=_PAGE_SESSIONS, after=after):
+        for session in page:
+            if session.owner == owner:
+                async for text in _session_texts(store, session):
+                    yield text
+        after = page[-1]
+
+
+def _texts_in(turn: Turn) -> Iterator[str]:
+    yield turn.text
+    yield from _strings(list(turn.parts))
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in cast(dict[str, Any], value).values():
+            yield from _strings(inner)
+    elif isinstance(value, list | tuple):
+        for inner in cast(Sequence[Any], value):
+            yield from _strings(inner)

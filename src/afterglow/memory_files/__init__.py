@@ -1,0 +1,230 @@
+"""The memory files: an owner's facts as JSON in a folder, made from the database and equal to it.
+
+One writer brings a folder to what the database says. It locks the folder first and reads the facts only then: whoever gets
+the lock later has read later, so that a slow writer cannot put back what is older, or what was forgotten meanwhile. It can be
+killed anywhere: each file is whole at any moment, and the work stays due until its end is committed. What somebody else wrote
+into a file is taken in as pending facts before it is written anew (edits.py, taking.py); what nobody can read is left as it is
+and reported. The assistant's `file_list` and `file_read` see this folder and nothing else (reading.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Generator, Iterable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from afterglow.errors import AfterglowError, ClaimLost, NotFound
+from afterglow.facts import Fact
+from afterglow.memory_files import reading
+from afterglow.memory_files.documents import FACTS, INDEX, is_one_of_ours
+from afterglow.memory_files.folder import Changed, Folder, Signature, signature
+from afterglow.memory_files.holding import finished, held, surveyed, written
+from afterglow.memory_files.names import folder_name, owner_of
+from afterglow.memory_files.reading import Listed
+from afterglow.memory_files.taking import Taking
+from afterglow.memory_files.writing import is_as_written
+from afterglow.store.contract import Store
+from afterglow.store.files import FileTrouble
+from afterglow.store.log import Entry
+from afterglow.turns import Draft
+from afterglow.work import Claim, Due
+
+_ROUNDS_MAX = 20
+"""So often a folder is looked at anew, where somebody edits it all the while."""
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Agreed:
+    """What was done to bring the folders of an owner to what the database says."""
+
+    written: tuple[str, ...] = ()
+    """The files that were written or removed."""
+    taken: tuple[Fact, ...] = ()
+    """The facts that came of edits, all pending."""
+    notes: tuple[str, ...] = ()
+    """What was not taken from edits, and what was put back."""
+    troubles: tuple[FileTrouble, ...] = ()
+    """The files that were left as they are."""
+
+
+class MemoryFiles:
+    """The memory folders under a data folder."""
+
+    def __init__(self, store: Store, data_dir: Path, entry_of: Callable[[Draft, str], Entry]) -> None:
+        self._store = store
+        self._path = data_dir / "memory"
+        self._taking = Taking(store, entry_of)
+        self._seen: dict[str, dict[str, Signature | None]] = {}
+        """For `edited`: each file as it was when it was last looked at."""
+
+    async def act(self, claim: Claim) -> Callable[[], Awaitable[None]]:
+        """Bring the owner's files to what the database says; the commit ends the claim and keeps what is wrong with them."""
+        agreed = await self._agree(claim.owner)
+        return partial(self._store.commit_files, claim.owner, agreed.troubles, claim)
+
+    async def rebuild(self, owner: str) -> Agreed:
+        """Write all files of the owner anew from the database. Edits are taken in first, as ever."""
+        agreed = await self._agree(owner, anew=True)
+        await self._store.commit_files(owner, agreed.troubles)
+        return agreed
+
+    async def edited(self, owner: str) -> bool:
+        """Whether somebody changed or removed a file of the owner since this was last asked. Reads only what is new."""
+        root, *_ = await self._store.folder_owners(owner)
+        return await asyncio.to_thread(self._edited, root)
+
+    async def run(self, stop: asyncio.Event, seconds: float) -> None:
+        """Look every so many seconds whether somebody edited a file, and have it taken in, until told to stop."""
+        while not stop.is_set():
+            try:
+                for owner in await self.owners():
+                    if await self.edited(owner):
+                        due = Due(kind="files", at=self._store.clock.now(), reason="edited", subject=owner)
+                        await self._store.mark_due(owner, due)
+            except AfterglowError as error:
+                _log.warning("the memory files cannot be looked at now: %s", error)
+            try:
+                async with asyncio.timeout(seconds):
+                    await stop.wait()
+            except TimeoutError:
+                continue
+
+    async def owners(self) -> list[str]:
+        """The owners that have a folder here."""
+        return await asyncio.to_thread(self._owners)
+
+    async def file_list(self, owner: str, path: str = "") -> list[Listed]:
+        """The files and folders at a path in the owner's memory folder."""
+        parts = reading.parts_of(path)
+        try:
+            return await self._looked(owner, partial(reading.file_list, path=path))
+        except NotFound:
+            if parts:
+                raise
+            return []  # nothing is known yet
+
+    async def file_read(self, owner: str, path: str) -> str:
+        """The text of a file in the owner's memory folder, marked as recalled memory."""
+        reading.parts_of(path)
+        return await self._looked(owner, partial(reading.file_read, path=path))
+
+    async def _looked(self, owner: str, look: Callable[[Folder], T]) -> T:
+        root, *_ = await self._store.folder_owners(owner)
+
+        def looked() -> T:
+            with self._own(root) as own:
+                return look(own)
+
+        return await asyncio.to_thread(looked)
+
+    # --- writing
+
+    async def _agree(self, owner: str, *, anew: bool = False) -> Agreed:
+        """The folder of the owner that the others are joined to says all; theirs, from before they were joined, nothing."""
+        root, *others = await self._store.folder_owners(owner)
+        counts = await self._store.fact_counts(root)
+        is_wanted = any(count for status, count in counts.items() if status != "forgotten")
+        folders = [each for each in (root, *others) if self._is_there(each) or (each == root and is_wanted)]
+        done = [await self._bring(each, anew) for each in folders]
+        return Agreed(
+            written=tuple(name for each in done for name in each.written),
+            taken=tuple(fact for each in done for fact in each.taken),
+            notes=tuple(note for each in done for note in each.notes),
+            troubles=tuple(trouble for each in done for trouble in each.troubles),
+        )
+
+    async def _bring(self, owner: str, anew: bool) -> Agreed:
+        taken: list[Fact] = []
+        notes: dict[str, None] = {}
+        async with held(self._path, owner) as folder:
+            for _ in range(_ROUNDS_MAX):
+                remembered = await self._store.remembered(owner)  # only now: see the top of this module
+                wanted, found = await finished(partial(surveyed, folder, remembered))
+                notes |= dict.fromkeys(found.notes)
+                new = await self._taking.take(found.changes)
+                if new:
+                    taken += new
+                    continue
+                try:
+                    names = await finished(partial(written, folder, wanted, found, anew=anew))
+                except Changed as changed:
+                    _log.info("memory files of %s: %s was edited at this moment; looking again", owner, changed)
+                    continue
+                troubles = self._troubles(owner, found.left.items())
+                _tell(owner, taken, notes, troubles)
+                return Agreed(written=tuple(names), taken=tuple(taken), notes=tuple(notes), troubles=troubles)
+        raise ClaimLost(f"the memory files of {owner!r} are edited all the while; they are written at another time")
+
+    def _troubles(self, owner: str, left: Iterable[tuple[str, str]]) -> tuple[FileTrouble, ...]:
+        now = self._store.clock.now()
+        return tuple(
+            FileTrouble(owner=owner, name=f"{FACTS}/{name}", problem=problem, found_at=now) for name, problem in left
+        )
+
+    # --- looking
+
+    def _is_there(self, owner: str) -> bool:
+        return (self._path / folder_name(owner)).is_dir()
+
+    @contextmanager
+    def _own(self, owner: str) -> Generator[Folder]:
+        """An owner's folder, called nothing in errors: to who reads in it, it is all there is."""
+        with Folder.top(self._path) as top:
+            try:
+                own = top.folder(folder_name(owner), shown="")
+            except NotFound:
+                raise NotFound("nothing is known yet, so there are no memory files") from None
+            with own:
+                yield own
+
+    def _edited(self, owner: str) -> bool:
+        seen = self._seen.get(owner, {})
+        try:
+            with self._own(owner) as own, own.folder(FACTS) as facts:
+                there = {name: signature(facts.look(name)) for name in facts.names() if is_one_of_ours(name)}
+                pages = {name: is_as_written(facts, name) for name in there if seen.get(name) != there[name]}
+        except (AfterglowError, OSError):  # the folder is gone, or somebody put something else there
+            there, pages = {}, {}
+        index = pages.get(INDEX)
+        listed = {path.removeprefix(f"{FACTS}/") for path in (index.files.values() if index else ())}
+        gone = (seen.keys() | listed) - there.keys()
+        self._seen[owner] = there
+        return bool(gone) or None in pages.values()
+
+    def _owners(self) -> list[str]:
+        try:
+            with Folder.top(self._path) as top:
+                found = [owner_of(name) or _owner_inside(top, name) for name in top.names() if not name.startswith(".")]
+        except NotFound:
+            return []
+        return [owner for owner in found if owner is not None]
+
+
+def _tell(owner: str, taken: list[Fact], notes: Iterable[str], troubles: Iterable[FileTrouble]) -> None:
+    for note in notes:
+        _log.info("memory files of %s: %s", owner, note)
+    for trouble in troubles:
+        _log.warning("memory files of %s: %s is left as it is: %s", owner, trouble.name, trouble.problem)
+    if taken:
+        _log.info("memory files of %s: %d facts were taken in, and wait for approval", owner, len(taken))
+
+
+def _owner_inside(top: Folder, name: str) -> str | None:
+    """Whose folder it is, by the index in it."""
+    try:
+        with top.folder(name) as own, own.folder(FACTS) as facts:
+            page = is_as_written(facts, INDEX)
+    except (AfterglowError, OSError):
+        return None
+    return page.owner if page and page.owner and folder_name(page.owner) == name else None
+
+
+__all__ = ["Agreed", "FileTrouble", "Listed", "MemoryFiles"]

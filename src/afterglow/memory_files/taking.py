@@ -1,0 +1,153 @@
+"""How a sentence that somebody wrote into a memory file becomes a fact: as pending, with a turn that proves it.
+
+It is first written into the owner's log as what it is, a text of unknown hand; secrets are taken out there, as everywhere. The
+turn's key is made of the sentence and its place, so that a kill between the turn and the fact gives no second turn. What is
+known already, or was forgotten, is not taken in again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from afterglow.clock import new_id
+from afterglow.errors import BadInput, ClaimLost
+from afterglow.facts import CONTENT_CHARS_MAX, Evidence, Fact, normalised
+from afterglow.memory_files.edits import Change
+from afterglow.store.contract import Store
+from afterglow.store.facts import Gathered, Read
+from afterglow.store.log import Entry
+from afterglow.turns import Binding, Draft, Turn
+
+_log = logging.getLogger(__name__)
+
+CHANNEL = "files"
+_COMPARED_MAX = 20
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sentence:
+    """A change with its text as the log will have it."""
+
+    change: Change
+    entry: Entry
+
+    @property
+    def content(self) -> str:
+        """What the fact says: the text, its secrets taken out."""
+        return self.entry.draft.text.strip()
+
+
+class Taking:
+    """Takes in what people and programs wrote into memory files."""
+
+    def __init__(self, store: Store, entry_of: Callable[[Draft, str], Entry]) -> None:
+        self._store = store
+        self._entry_of = entry_of
+
+    async def take(self, changes: Sequence[Change]) -> list[Fact]:
+        """The facts that came of it, all pending."""
+        taken: list[Fact] = []
+        for owner in sorted({change.owner for change in changes}):
+            binding = await self._binding(owner)
+            mine = [self._sentence(change, binding) for change in changes if change.owner == owner]
+            taken += await self._taken(owner, binding, _distinct(mine))
+        return taken
+
+    async def _taken(self, owner: str, binding: Binding, sentences: Sequence[Sentence]) -> list[Fact]:
+        for _ in range(_COMPARED_MAX):
+            known = await self._store.known_facts(owner, [each.content for each in sentences])
+            new = [each for each in sentences if each.content not in known.held]
+            if len(new) < len(sentences):
+                _log.info(
+                    "of %d sentences in files, %d are known or were forgotten",
+                    len(sentences),
+                    len(sentences) - len(new),
+                )
+            turns = [await self._store.append(owner, binding, each.entry) for each in new]
+            # A turn that says it no more was forgotten, and so stays what it said.
+            proved = [
+                (each, turn)
+                for each, turn in zip(new, turns, strict=True)
+                if turn.cut or turn.text.strip() == each.content
+            ]
+            if not proved:
+                return []
+            facts = tuple(self._fact(each, turn) for each, turn in proved)
+            try:
+                read = await self._read(owner, turns)
+                return await self._store.commit_facts(owner, Gathered(version=known.version, new=facts), read)
+            except ClaimLost:  # other facts came in, or somebody read the session: compare again
+                continue
+        raise ClaimLost(f"the facts of {owner!r} changed {_COMPARED_MAX} times while a file of theirs was taken in")
+
+    async def _read(self, owner: str, turns: Sequence[Turn]) -> Read | None:
+        """These turns are read with that, where they are all that is unread in their session."""
+        session = await self._store.session(owner, turns[0].session)
+        unread = range(session.facts_seq + 1, session.facts_seq + 1 + len(turns))
+        if [(turn.session, turn.seq) for turn in turns] != [(session.id, seq) for seq in unread]:
+            return None
+        return Read(session=session.id, from_seq=session.facts_seq, to_seq=turns[-1].seq)
+
+    async def _binding(self, owner: str) -> Binding:
+        """The address that the files of an owner write from: that of the owner, on a channel of their own."""
+        agent, _, sender = _binding_parts(owner)
+        if not agent:
+            newest = await self._store.sessions(owner, limit=1)
+            if not newest:
+                raise BadInput(f"{owner!r} never said anything, so nothing can be taken in from its memory files")
+            agent, sender = newest[0].binding.agent, newest[0].binding.sender
+        return Binding(agent=agent, channel=CHANNEL, sender=sender)
+
+    def _sentence(self, change: Change, binding: Binding) -> Sentence:
+        place = "\0".join((change.name, change.supersedes or "", change.content))
+        draft = Draft(
+            role="tool",
+            text=change.content,
+            trust="external",
+            origin="import",
+            at=self._store.clock.now(),
+            channel=CHANNEL,
+            key=f"file {blake2b(place.encode(), digest_size=16).hexdigest()}",
+        )
+        return Sentence(change=change, entry=self._entry_of(draft, binding.agent))
+
+    def _fact(self, sentence: Sentence, turn: Turn) -> Fact:
+        change, now = sentence.change, self._store.clock.now()
+        return Fact(
+            owner=change.owner,
+            id=new_id(self._store.clock),
+            type=change.type,
+            content=sentence.content,
+            confidence=change.confidence,
+            source_date=change.source_date or turn.at.date().isoformat(),
+            extracted_at=now,
+            trust="external",
+            status="pending",
+            why=f"it was written into {change.name}",
+            supersedes=change.supersedes,
+            session=turn.session,
+            way="file",
+            model="none",
+            prompt="none",
+            changed_at=now,
+            evidence=(Evidence(session=turn.session, seq=turn.seq, quote=sentence.content, at=turn.at),),
+        )
+
+
+def _binding_parts(owner: str) -> tuple[str, str, str]:
+    """Agent, channel and sender of an owner that is named after its binding; nothing, of another."""
+    parts = [part.replace("%2F", "/").replace("%25", "%") for part in owner.split("/")]
+    try:
+        binding = Binding(agent=parts[0], channel=parts[1], sender=parts[2])
+    except (IndexError, BadInput):
+        return "", "", ""
+    return (binding.agent, binding.channel, binding.sender) if binding.owner == owner else ("", "", "")
+
+
+def _distinct(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Each sentence once, and only those that still say something a fact can hold."""
+    by_words = {normalised(each.content): each for each in sentences if 0 < len(each.content) <= CONTENT_CHARS_MAX}
+    return list(by_words.values())

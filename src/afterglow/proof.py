@@ -1,0 +1,139 @@
+"""The proof that something is forgotten: no row and no file holds any of its words.
+
+Words that another turn says too prove nothing; they are named with the turn that says them, so that it can be forgotten too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from afterglow.errors import StoreError
+from afterglow.search.literals import Literals
+from afterglow.store.contract import Store
+from afterglow.store.holding import Held, Scrubbed
+
+_OF_ONE_TEXT_MAX = 30
+_RARE_CHARS_MIN = 9
+_RUN_WORDS = 3
+_RUN_CHARS_MIN = 12
+_SHORT_CHARS_MIN = 6
+_WORD = re.compile(r"\w[\w'’.@:/+-]*\w|\w")
+_SAID = ("turns", "whole_turns", "reports")
+"""What somebody said, a source among them; all else is made of it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Proof:
+    """What a search of all bytes found of what was forgotten."""
+
+    clean: bool
+    looked_at: tuple[str, ...]
+    found: tuple[str, ...]
+    """Where something of it still is, though no turn says it."""
+    said_elsewhere: tuple[str, ...]
+    """Where other turns, sessions or owners have the same words; these prove nothing about what was forgotten."""
+    not_looked_at: tuple[str, ...]
+
+
+async def prove(
+    store: Store, sought: Sequence[str], *, owner: str, session: str | None = None, data_dir: Path | None = None
+) -> Proof:
+    """Whether nothing of these pieces of text is left, after the database has written over what it removed.
+
+    They were said by this owner, in this session or in all of its. Where bytes are left that belong to no row, all of the
+    database is written anew, and searched again.
+    """
+    scrubbed = await _scrubbed(store)
+    if not scrubbed.files or (await _look(store, scrubbed, scrubbed.files, sought))[1]:
+        scrubbed = await _scrubbed(store, whole=True)
+    files = [*scrubbed.files, *_others(data_dir, scrubbed.files)]
+    held, there = await _look(store, scrubbed, files, sought)
+    in_files = [f"{path}: {_brief(piece)}" for path, piece in there]
+    said = {each.word for each in held if each.table in _SAID}
+    left = [each for each in held if each.word not in said and _came_from(each, owner, session)]
+    return Proof(
+        clean=not in_files and not left,
+        looked_at=("the rows of every table", *map(str, files)),
+        found=tuple(dict.fromkeys([*map(_row, left), *in_files])),
+        said_elsewhere=tuple(dict.fromkeys(_row(each) for each in held if each not in left)),
+        not_looked_at=scrubbed.unseen,
+    )
+
+
+async def _scrubbed(store: Store, *, whole: bool = False) -> Scrubbed:
+    """What was removed is written over; if that cannot be done now, it is forgotten all the same, and the proof says so."""
+    try:
+        return await store.scrub(whole=whole)
+    except StoreError as error:
+        return Scrubbed(
+            files=(), unseen=(f"the database's files: what was removed is not written over yet ({error})",), plain=False
+        )
+
+
+async def _look(
+    store: Store, scrubbed: Scrubbed, files: Sequence[Path], sought: Sequence[str]
+) -> tuple[list[Held], list[tuple[Path, str]]]:
+    """The rows that hold any of these, and the files that hold any that stands in no row.
+
+    Where files hold text as it was written, rows are only looked at for what stands in a file.
+    """
+    held = [] if scrubbed.plain else await store.rows_holding(sought)
+    looked_for = set[str]() if scrubbed.plain else set(sought)
+    while True:
+        alive = {each.word for each in held}
+        there = await asyncio.to_thread(_search, files, [piece for piece in sought if piece not in alive])
+        new = sorted({piece for _, piece in there} - looked_for)
+        if not new:
+            return held, there
+        held += await store.rows_holding(new)
+        looked_for |= set(new)
+
+
+def _came_from(held: Held, owner: str, session: str | None) -> bool:
+    """Whether a row can have its words from what was forgotten: it is of that session, or of no session in particular."""
+    return held.owner == owner and (session is None or held.session in (None, session))
+
+
+def _row(held: Held) -> str:
+    return f"table {held.table} ({held.place}): {_brief(held.word)}"
+
+
+def _brief(piece: str) -> str:
+    return repr(piece if len(piece) <= 40 else piece[:40] + "…")
+
+
+def _others(data_dir: Path | None, known: Iterable[Path]) -> list[Path]:
+    """The other files of the data folder: memory files, logs."""
+    if data_dir is None:
+        return []
+    seen = {path.resolve() for path in known}
+    return sorted(path for path in data_dir.rglob("*") if path.is_file() and path.resolve() not in seen)
+
+
+def _search(files: Iterable[Path], sought: Sequence[str]) -> list[tuple[Path, str]]:
+    """Which files hold any of these, in any of the ways that text is written down."""
+    wanted = {form: piece for piece in sought for form in _forms(piece)}
+    literals = Literals(wanted)
+    return [(path, piece) for path in files for piece in sorted({wanted[form] for form in literals.found_in(path)})]
+
+
+def _forms(piece: str) -> set[bytes]:
+    escaped = json.dumps(piece)[1:-1]
+    return {piece.encode(), piece.encode("utf-16-le"), piece.encode("utf-16-be"), escaped.encode()}
+
+
+def pieces(text: str) -> list[str]:
+    """What a text is recognised by: its runs of three words, the longest first, and its rare words."""
+    spans = [match.span() for match in _WORD.finditer(text)]
+    runs = [text[spans[n][0] : spans[n + _RUN_WORDS - 1][1]] for n in range(len(spans) - _RUN_WORDS + 1)]
+    runs = sorted((run for run in runs if len(run) >= _RUN_CHARS_MIN and "\n" not in run), key=len, reverse=True)
+    words = [text[start:end] for start, end in spans]
+    rare = [word for word in words if len(word) >= _RARE_CHARS_MIN and any(char.isdigit() for char in word)]
+    rare += [word.lower() for word in rare]  # as the index of words has them
+    short = [text.strip()] if len(words) < _RUN_WORDS and len(text.strip()) >= _SHORT_CHARS_MIN else []
+    return list(dict.fromkeys([*rare[:_OF_ONE_TEXT_MAX], *runs[:_OF_ONE_TEXT_MAX], *short]))

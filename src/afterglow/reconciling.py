@@ -1,0 +1,184 @@
+"""New facts beside those that are known: which are new, which are said again, which take the place of another.
+
+Cheap rules decide what is clear, the model is asked about the rest, once for each pair: if other facts come in before the
+commit, only what is new is compared again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+
+from pydantic import BaseModel, Field
+
+from afterglow.clock import new_fence, new_id
+from afterglow.errors import ModelBadOutput, ModelTooLong
+from afterglow.facts import Evidence, Fact
+from afterglow.facts.checks import Proved
+from afterglow.facts.gate import Verdict
+from afterglow.facts.likeness import Statement, likeness
+from afterglow.model import Model, Request
+from afterglow.model.offline import NAME as OFFLINE
+from afterglow.prompts import load
+from afterglow.search.meaning import Meaning
+from afterglow.search.memory_search import memory_search
+from afterglow.store.contract import Store
+from afterglow.store.facts import Again, Gathered, WantedFacts
+from afterglow.terms import query_terms, terms
+from afterglow.turns import Session
+
+NEAR_COMPARED = 8
+_PENDING_COMPARED = 50
+_QUERY_CHARS = 8_000
+Near = Callable[[str, str, int], Awaitable[Sequence[tuple[Fact, float | None]]]]
+"""The active and pending facts of an owner that are nearest to a text, with how near they are in meaning."""
+
+
+def nearest(store: Store, meaning: Callable[[], Meaning | None]) -> Near:
+    """Finds the facts that are nearest to a text: active ones by words and meaning, and the few that are pending."""
+
+    async def near(owner: str, text: str, limit: int) -> Sequence[tuple[Fact, float | None]]:
+        found: list[tuple[Fact, float | None]] = []
+        if query_terms(text):
+            recollection = await memory_search(
+                store, meaning(), owner, text[:_QUERY_CHARS], kinds=("fact",), limit=limit
+            )
+            found = [(await store.fact(owner, hit.fact), None) for hit in recollection.hits]
+        pending = await store.facts(owner, WantedFacts(status="pending"), limit=_PENDING_COMPARED)
+        return [*found, *((fact, None) for fact in pending)]
+
+    return near
+
+
+class Compared(BaseModel):
+    """One verdict of a model on a pair of facts."""
+
+    pair: int
+    verdict: str
+
+
+class ComparedPairs(BaseModel):
+    """A model's verdicts."""
+
+    pairs: list[Compared] = Field(default=[])
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Origin:
+    """Where facts come from: the session, the model, its prompt, and the zone in which their days are counted."""
+
+    session: Session
+    model: str
+    prompt: str
+    zone: tzinfo
+
+
+class Reconciler:
+    """Compares what one part of a session proved with what is known."""
+
+    def __init__(self, store: Store, near: Near, model: Model, deadline_seconds: float, origin: Origin) -> None:
+        self._store = store
+        self._near = near
+        self._model = model
+        self._deadline_seconds = deadline_seconds
+        self._origin = origin
+        self._verdicts: dict[tuple[str, str], str] = {}
+
+    async def gathered(self, believed: Sequence[tuple[Proved, Verdict]]) -> tuple[Gathered, int]:
+        """What to store, by comparing with what is known now; and how many were left out because they were forgotten."""
+        owner = self._origin.session.owner
+        known = await self._store.known_facts(owner, [proved.content for proved, _ in believed])
+        new: list[Fact] = []
+        again: list[Again] = []
+        forgotten = 0
+        for proved, verdict in believed:
+            held = known.held.get(proved.content)
+            if (held is not None and held.status == "forgotten") or await self._was_forgotten(proved):
+                forgotten += 1
+                continue
+            fact = self._fact(proved, verdict)
+            same, older = (held, None) if held is not None else await self._compared(fact, new)
+            if same is None:
+                new.append(replace(fact, supersedes=None if older is None else older.id))
+            elif all(each.id != same.id for each in new):
+                is_active = verdict.status == "active"
+                again.append(Again(owner=same.owner, fact=same.id, evidence=fact.evidence[0], believed=is_active))
+        return Gathered(version=known.version, new=tuple(new), again=tuple(again)), forgotten
+
+    async def _was_forgotten(self, proved: Proved) -> bool:
+        """Whether the same turn proved a fact of this type that was forgotten since."""
+        session, seq = self._origin.session, proved.turn.seq
+        there = await self._store.facts_of_turns(session.owner, session.id, seq, seq)
+        return any(fact.status == "forgotten" and fact.type == proved.type for fact in there)
+
+    def _fact(self, proved: Proved, verdict: Verdict) -> Fact:
+        now, turn, origin = self._store.clock.now(), proved.turn, self._origin
+        return Fact(
+            owner=origin.session.owner,
+            id=new_id(self._store.clock),
+            type=proved.type,
+            content=proved.content,
+            confidence=proved.confidence,
+            source_date=turn.at.astimezone(origin.zone).date().isoformat(),
+            extracted_at=now,
+            trust=turn.trust,
+            status="active" if verdict.status == "active" else "pending",
+            why=verdict.why,
+            supersedes=None,
+            session=origin.session.id,
+            way="extracted",
+            model=origin.model,
+            prompt=origin.prompt,
+            changed_at=now,
+            evidence=(Evidence(session=origin.session.id, seq=turn.seq, quote=proved.quote, at=turn.at),),
+        )
+
+    async def _compared(self, fact: Fact, new: Sequence[Fact]) -> tuple[Fact | None, Fact | None]:
+        """The fact that says the same, or the one that this takes the place of."""
+        newer = Statement(fact.content, terms)
+        near: list[tuple[Fact, float | None]] = [(each, None) for each in new]
+        near += await self._near(fact.owner, fact.content, NEAR_COMPARED)
+        doubts: list[Fact] = []
+        for other, nearness in near:
+            verdict = likeness(Statement(other.content, terms), newer, nearness)
+            if verdict == "same":
+                return other, None
+            if verdict == "doubt":
+                doubts.append(other)
+        await self._ask([other for other in doubts if (other.content, fact.content) not in self._verdicts], fact)
+        said = {other.id: self._verdicts.get((other.content, fact.content)) for other in doubts}
+        same = next((other for other in doubts if said[other.id] == "same"), None)
+        replaced = next((other for other in doubts if said[other.id] == "replaces" and _is_older(other, fact)), None)
+        return same, None if same else replaced
+
+    async def _ask(self, doubts: Sequence[Fact], fact: Fact) -> None:
+        """What the model says of each doubt; where there is none, or it cannot say, both facts stay."""
+        if not doubts or self._model.name == OFFLINE:
+            return
+        pairs = [
+            f"Pair {number}\nolder: {other.content}\nnewer: {fact.content}" for number, other in enumerate(doubts, 1)
+        ]
+        fence = new_fence(self._store.clock)
+        request = Request(
+            purpose="facts",
+            instructions=load("compare").text,
+            material="\n".join([fence, *pairs, fence]),
+            tokens_max=40 + 30 * len(doubts),
+            deadline_seconds=self._deadline_seconds,
+            schema=ComparedPairs,
+            owner=fact.owner,
+            session=fact.session,
+        )
+        try:
+            answer = await self._model.complete(request)
+        except (ModelBadOutput, ModelTooLong):
+            return
+        assert isinstance(answer.data, ComparedPairs)
+        for each in answer.data.pairs:
+            if 1 <= each.pair <= len(doubts):
+                self._verdicts[doubts[each.pair - 1].content, fact.content] = each.verdict.strip().lower()
+
+
+def _is_older(other: Fact, fact: Fact) -> bool:
+    return not other.evidence or other.evidence[0].at <= fact.evidence[0].at

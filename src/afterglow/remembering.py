@@ -1,0 +1,234 @@
+"""Facts as people handle them: list, show with proof, add, edit, approve, reject, forget, extract.
+
+What the owner states through one of these doors is a turn like any other, on the channel `facts`: so every fact has a turn
+that proves it, also one that was typed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import unquote
+from zoneinfo import ZoneInfo
+
+from afterglow.clock import new_id
+from afterglow.errors import BadInput
+from afterglow.extraction import Facts, Outcome, Progress
+from afterglow.facts import (
+    CONTENT_CHARS_MAX,
+    FACT_TYPES,
+    STATUSES,
+    Evidence,
+    Fact,
+    FactType,
+    Status,
+)
+from afterglow.forget import Forget
+from afterglow.memory_files import Agreed, MemoryFiles
+from afterglow.settings import Settings
+from afterglow.store.contract import Store
+from afterglow.store.facts import FactsChanged, Gathered, WantedFacts
+from afterglow.store.log import Entry
+from afterglow.store.transaction import Scope
+from afterglow.turns import Binding, Draft, Session, Turn
+from afterglow.work import Claim, Due
+from afterglow.worker import Commit, Worker
+
+CHANNEL = "facts"
+"""The channel of what the owner states to Afterglow itself."""
+_OWN_CHANNELS = (CHANNEL, "files")
+_AROUND = 2
+_TRIES = 20
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Proof:
+    """A proof with the turns around it: `turns` holds the one that is quoted, and a few before and after."""
+
+    evidence: Evidence
+    turns: tuple[Turn, ...]
+
+
+class Remembered:
+    """The facts of a memory."""
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        entry_of: Callable[[Draft, str], Entry],
+        reader: Facts,
+        worker: Worker,
+        files: MemoryFiles,
+        forget: Forget,
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._entry_of = entry_of
+        self._reader = reader
+        self._worker = worker
+        self._files = files
+        self._forget = forget
+        self._zone = ZoneInfo(settings.zone)
+
+    async def list(
+        self,
+        owner: Scope,
+        *,
+        status: Status | None = "active",
+        type: FactType | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        session: str | None = None,
+        limit: int = 50,
+        before: Fact | None = None,
+    ) -> list[Fact]:
+        """Facts, the newest first. `since` and `until` are days such as 2026-03-02; `status` None is every one."""
+        _check(type, (*FACT_TYPES, None), "type")
+        _check(status, (*STATUSES, None), "status")
+        most = self._settings.facts.results_max
+        if not 1 <= limit <= most:
+            raise BadInput(f"a list gives 1 to {most} facts (facts.results_max); {limit} were asked for")
+        wanted = WantedFacts(status=status, type=type, since=since, until=until, session=session)
+        return await self._store.facts(owner, wanted, limit=limit, before=before)
+
+    async def show(self, owner: Scope, fact: str) -> Fact:
+        """One fact."""
+        return await self._store.fact(owner, fact)
+
+    async def proofs(self, fact: Fact) -> list[Proof]:
+        """Each proof of the fact with the turns around it."""
+        return [
+            Proof(
+                evidence=each,
+                turns=tuple(
+                    await self._store.turns(
+                        fact.owner, each.session, first_seq=max(1, each.seq - _AROUND), last_seq=each.seq + _AROUND
+                    )
+                ),
+            )
+            for each in fact.evidence
+        ]
+
+    async def add(self, owner: str, content: str, *, type: FactType = "other", supersedes: str | None = None) -> Fact:
+        """The owner states a fact. One that is known gains this proof; one that was forgotten is there again."""
+        _check(type, FACT_TYPES, "type")
+        content = " ".join(content.split())
+        if not 1 <= len(content) <= CONTENT_CHARS_MAX:
+            raise BadInput(f"a fact has 1 to {CONTENT_CHARS_MAX} characters; this has {len(content)}")
+        turn = await self._stated(owner, content)
+        for _ in range(_TRIES):
+            known = await self._store.known_facts(owner, [turn.text])
+            held = known.held.get(turn.text)
+            if held is not None and held.status == "active":
+                if supersedes not in (None, held.id):
+                    raise BadInput(f"fact {held.id!r} says this already; forget {supersedes!r} if it is no longer true")
+                return held
+            if held is not None and held.status == "pending":
+                return await self._store.approve_fact(owner, held.id)
+            fact = self._fact(turn, type, supersedes)
+            try:
+                (stored,) = await self._store.commit_facts(owner, Gathered(version=known.version, new=(fact,)))
+            except FactsChanged:
+                continue
+            return stored
+        raise FactsChanged(f"the facts of {owner!r} changed {_TRIES} times while one was added; add it again")
+
+    async def edit(self, owner: str, fact: str, content: str, *, type: FactType | None = None) -> Fact:
+        """The owner states it otherwise: a new fact takes the place of the old one, which stays readable."""
+        old = await self._store.fact(owner, fact)
+        if old.status not in ("active", "pending"):
+            raise BadInput(f"fact {fact!r} is {old.status}; only an active or pending one can be edited")
+        if " ".join(content.split()) == old.content and type in (None, old.type):
+            return old
+        return await self.add(owner, content, type=type or old.type, supersedes=old.id)
+
+    async def approve(self, owner: str, fact: str) -> Fact:
+        """The owner believes a pending fact. This door is the owner's alone; no model and no tool has it."""
+        return await self._store.approve_fact(owner, fact)
+
+    async def reject(self, owner: str, fact: str) -> Fact:
+        """The owner does not believe a pending fact: it is forgotten, and does not come back."""
+        found = await self._store.fact(owner, fact)
+        if found.status != "pending":
+            raise BadInput(f"fact {fact!r} is {found.status}; only a pending one can be rejected, any can be forgotten")
+        return await self.forget(owner, fact)
+
+    async def forget(self, owner: str, fact: str) -> Fact:
+        """Nothing of the fact stays but what keeps it from coming back.
+
+        Turns of a conversation that prove it stay. What was said to Afterglow alone, to have it kept, is forgotten with it.
+        """
+        found = await self._store.fact(owner, fact)
+        forgotten = await self._store.forget_fact(owner, fact)
+        for proof in found.evidence:
+            session = await self._store.session(owner, proof.session)
+            if session.binding.channel in _OWN_CHANNELS:
+                await self._forget.turns(session, proof.seq)
+        return forgotten
+
+    async def extract(self, session: Session, *, anew: bool = False, progress: Progress | None = None) -> Outcome:
+        """Read the session for facts now, from where it was last read to; with `anew`, from its beginning."""
+        if anew:
+            await self._store.read_anew(session.owner, session.id)
+        outcome = Outcome()
+
+        async def act(claim: Claim) -> Commit | None:
+            fresh = await self._store.session(claim.owner, claim.subject)
+            outcome.add(await self._reader.read(fresh, claim, progress))
+            return None
+
+        due = Due(kind="facts", at=self._store.clock.now(), reason="manual", subject=session.id)
+        await self._store.mark_due(session.owner, due)
+        await self._worker.do_now(session.owner, "facts", session.id, act)
+        return outcome
+
+    async def write_files(self, owner: str) -> None:
+        """Bring the owner's files to what is known now, if that is due; whoever else is about it does it."""
+        await self._worker.attend(owner, "files", owner, at_once=True)
+
+    async def rebuild(self, owner: str) -> Agreed:
+        """Write all files of the owner anew from the database. What was edited in them is taken in first, as pending."""
+        return await self._files.rebuild(owner)
+
+    async def _stated(self, owner: str, content: str) -> Turn:
+        """What the owner states, in the log: a note that sets off nothing, and that a fact can quote."""
+        binding = await self._binding(owner)
+        draft = Draft(role="system", text=content, trust="owner", origin="task", at=self._store.clock.now())
+        return await self._store.append(owner, binding, self._entry_of(draft, binding.agent))
+
+    async def _binding(self, owner: str) -> Binding:
+        """The owner's address for statements to Afterglow: with the agent and sender of its own."""
+        newest = await self._store.sessions(owner, limit=1)
+        if newest:
+            return replace(newest[0].binding, channel=CHANNEL)
+        parts = [unquote(part) for part in owner.split("/")]
+        if len(parts) != 3:
+            raise BadInput(f"owner {owner!r} is not known; write agent/channel/sender, such as kate/telegram/42")
+        return Binding(agent=parts[0], channel=CHANNEL, sender=parts[2])
+
+    def _fact(self, turn: Turn, type: FactType, supersedes: str | None) -> Fact:
+        return Fact(
+            owner=turn.owner,
+            id=new_id(self._store.clock),
+            type=type,
+            content=turn.text,
+            confidence="high",
+            source_date=turn.at.astimezone(self._zone).date().isoformat(),
+            extracted_at=turn.at,
+            trust="owner",
+            status="active",
+            why=None,
+            supersedes=supersedes,
+            session=turn.session,
+            way="owner",
+            model="none",
+            prompt="none",
+            changed_at=turn.at,
+            evidence=(Evidence(session=turn.session, seq=turn.seq, quote=turn.text, at=turn.at),),
+        )
+
+
+def _check(given: str | None, allowed: Sequence[str | None], what: str) -> None:
+    if given not in allowed:
+        raise BadInput(f"{what} {given!r} is not known; use one of {', '.join(str(each) for each in allowed if each)}")

@@ -1,0 +1,141 @@
+"""`memory_search`: by words and by meaning together, over facts, blocks, summaries and turns."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from afterglow.clock import from_us, to_us
+from afterglow.errors import BadInput
+from afterglow.search import words
+from afterglow.search.joined import Ranked, join
+from afterglow.search.meaning import Meaning
+from afterglow.store.contract import Store
+from afterglow.store.recall import Content
+from afterglow.store.search import KINDS, Kind, Matches, Sought
+from afterglow.turns import Role
+
+NEIGHBOURS_OF = 40
+"""So many of the turns that fit best are seen together with the turns before and after them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Recalled:
+    """Something that was found, and where it comes from.
+
+    A turn has `session`, `seq` and `role`; a block `session` and `seq`, which is its number; a summary `session`; a fact
+    `fact`, its id, its `type`, and the session it was drawn from.
+    """
+
+    owner: str
+    kind: Kind
+    session: str
+    seq: int = 0
+    fact: str = ""
+    type: str = ""
+    role: Role | None = None
+    at: datetime
+    text: str
+    snippet: str
+    marks: tuple[tuple[int, int], ...]
+    """What matched, as ranges of the snippet."""
+    score: float
+    why: Ranked
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Recollection:
+    """The hits, best first, and whether meaning had a part in it."""
+
+    hits: tuple[Recalled, ...]
+    by_meaning: bool
+
+
+async def memory_search(
+    store: Store,
+    meaning: Meaning | None,
+    owner: str,
+    text: str,
+    *,
+    kinds: Sequence[Kind] = KINDS,
+    types: Sequence[str] = (),
+    since: datetime | None = None,
+    until: datetime | None = None,
+    limit: int = 10,
+) -> Recollection:
+    """What fits best of all that is remembered of the owner. `types` are those of facts; `until` itself is left out."""
+    terms = words.query_terms(text)
+    if not terms:
+        raise BadInput(f"there is no word to search for in {text[:80]!r}: it is empty, or of words such as 'the' alone")
+    sought = _sought(kinds, types, since, until)
+    matches, cosines = await candidates(store, meaning, owner, text, terms, sought)
+    ranked = join(terms, matches, cosines, limit, sought=sought)
+    contents = await store.contents(owner, [(each.owner, each.kind, each.place, each.seq) for each in ranked])
+    # What was removed since it was found is left out.
+    hits = [_recalled(each, content, terms) for each, content in zip(ranked, contents, strict=True) if content]
+    return Recollection(hits=tuple(hits), by_meaning=bool(cosines))
+
+
+async def candidates(
+    store: Store, meaning: Meaning | None, owner: str, text: str, terms: Sequence[str], sought: Sought
+) -> tuple[Matches, dict[int, float]]:
+    """What holds the words, the neighbours of what holds them best, and what lies near; and how near all of it is."""
+    if meaning is None:
+        return await _by_words(store, owner, terms, sought), {}
+    matches, nearest = await asyncio.gather(
+        _by_words(store, owner, terms, sought), meaning.nearest(owner, text, sought)
+    )
+    if nearest is None:
+        return matches, {}
+    ids = {each.id for each in (*matches.turns, *matches.records)}
+    turns, records = await store.indexed(owner, sorted(set(nearest.ids) - ids))
+    matches.turns.extend(turns)
+    matches.records.extend(records)
+    return matches, await meaning.cosines(owner, nearest, sorted(ids.union(nearest.ids)))
+
+
+async def _by_words(store: Store, owner: str, terms: Sequence[str], sought: Sought) -> Matches:
+    matches = await store.word_matches(owner, terms, sought)
+    known = {(turn.session, turn.seq) for turn in matches.turns}
+    places = words.best_alone(terms, matches.turns, matches.stats, NEIGHBOURS_OF)
+    beside = {(session, seq + step) for session, seq in places for step in (-1, 1)} - known
+    matches.turns.extend(await store.turns_at(owner, sorted(beside)))
+    return matches
+
+
+def _sought(kinds: Sequence[Kind], types: Sequence[str], since: datetime | None, until: datetime | None) -> Sought:
+    unknown = [kind for kind in kinds if kind not in KINDS]
+    if unknown or not kinds:
+        raise BadInput(f"kinds are of {', '.join(KINDS)}; {', '.join(unknown) or 'none'} cannot be searched")
+    if any("," in each for each in types):
+        raise BadInput("a type of fact has no comma in it; give several as a list")
+    every = Sought()
+    return Sought(
+        kinds=tuple(kinds),
+        types=tuple(types),
+        since_us=every.since_us if since is None else to_us(since),
+        until_us=every.until_us if until is None else to_us(until),
+    )
+
+
+def _recalled(ranked: Ranked, content: Content, terms: Sequence[str]) -> Recalled:
+    snippet, marks = words.snippet(content.text, terms)
+    kind = ranked.kind
+    role: Role | None = content.label if kind == "turn" else None  # pyright: ignore[reportAssignmentType] - as the log wrote it
+    return Recalled(
+        owner=ranked.owner,
+        kind=kind,
+        session=content.session,
+        seq=ranked.seq,
+        fact=ranked.place if kind == "fact" else "",
+        type=content.label if kind == "fact" else "",
+        role=role,
+        at=from_us(ranked.at_us),
+        text=content.text,
+        snippet=snippet,
+        marks=tuple(marks),
+        score=ranked.score,
+        why=ranked,
+    )

@@ -1,0 +1,139 @@
+"""Vectors in little room: a byte for each dimension on disk, a bit for each in memory.
+
+A million vectors of 384 dimensions are 384 MB on disk and 48 MB in memory. The bits (whether a number is above zero) are
+enough to find a few hundred that may be near: those that differ in the fewest. How near they are is told by the bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afterglow.store.search import KINDS, Sought
+from afterglow.store.vectors import VectorColumns
+
+Floats = NDArray[np.float32]
+N = TypeVar("N", bound=np.generic)
+_WORD_BITS = 64
+_ROWS_AT_ONCE = 65_536
+"""What is compared at once fits the processor's cache."""
+
+
+def packed(vectors: Sequence[Sequence[float]]) -> list[bytes]:
+    """Each vector as bytes from -127 to 127, the largest of its numbers at the end of that scale."""
+    if not len(vectors):
+        return []
+    given = np.asarray(vectors, dtype=np.float32)
+    largest = np.maximum(np.abs(given).max(axis=1, keepdims=True), 1e-12)
+    return [row.tobytes() for row in np.rint(given / largest * 127).astype(np.int8)]
+
+
+def cosines(query: Sequence[float], vectors: Sequence[bytes]) -> list[float]:
+    """How near each vector is to the query: from -1 to 1."""
+    if not vectors:
+        return []
+    asked = np.asarray(query, dtype=np.float32)
+    held = np.frombuffer(b"".join(vectors), dtype=np.int8).reshape(len(vectors), -1).astype(np.float32)
+    lengths = np.linalg.norm(held, axis=1) * np.linalg.norm(asked)
+    return (held @ asked / np.maximum(lengths, 1e-12)).tolist()
+
+
+class Signs:
+    """The signs of all vectors of an owner, and what they can be filtered by."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.numbers: dict[str, int] = {}
+        """For each owner the last vector that is here."""
+        self._words: list[NDArray[np.uint64]] = []
+        """The first 64 dimensions of all vectors, then the next 64: what is read together lies together."""
+        self._ids: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._ats: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._kinds: NDArray[np.uint8] = np.empty(0, dtype=np.uint8)
+        self._labels: NDArray[np.uint16] = np.empty(0, dtype=np.uint16)
+        self._label_codes: dict[str, int] = {}
+
+    def add(self, columns: VectorColumns) -> None:
+        """Take in more, behind those that are here."""
+        self.numbers[columns.owner] = columns.last_number
+        if not columns.ids:
+            return
+        rows = len(columns.ids)
+        vectors = np.frombuffer(columns.vectors, dtype=np.int8).reshape(rows, -1)
+        words = _signs(vectors)
+        held = self._words or [np.empty(0, dtype=np.uint64) for _ in words]
+        self._words = [_grown(*each, self.count) for each in zip(held, words, strict=True)]
+        self._ids = _grown(self._ids, np.asarray(columns.ids, dtype=np.int64), self.count)
+        self._ats = _grown(self._ats, np.asarray(columns.ats_us, dtype=np.int64), self.count)
+        kinds = [KINDS.index(kind) for kind in columns.kinds]
+        self._kinds = _grown(self._kinds, np.asarray(kinds, dtype=np.uint8), self.count)
+        labels = [self._label_codes.setdefault(label, len(self._label_codes)) for label in columns.labels]
+        self._labels = _grown(self._labels, np.asarray(labels, dtype=np.uint16), self.count)
+        self.count += rows
+
+    def nearest(self, query: Sequence[float], sought: Sought, most: int) -> list[int]:
+        """The ids of those that are sought and may be nearest, the nearest not always first."""
+        count = self.count  # more may be taken in meanwhile, behind these
+        if not count:
+            return []
+        asked = [word[0] for word in _signs(np.asarray(query, dtype=np.float32).reshape(1, -1))]
+        here = self._sought(sought, count)
+        ids = self._ids[:count] if here is None else self._ids[here]
+        if len(ids) <= most:
+            return ids.tolist()
+        apart = np.concatenate(
+            [
+                _apart([word[first : first + _ROWS_AT_ONCE] for word in self._words], asked)
+                for first in range(0, count, _ROWS_AT_ONCE)
+            ]
+        )[:count]
+        return ids[_least(apart if here is None else apart[here], most)].tolist()
+
+    def _sought(self, sought: Sought, count: int) -> NDArray[np.intp] | None:
+        """The places of what is sought among the first so many; None for all."""
+        masks: list[NDArray[np.bool_]] = []
+        kinds, labels, ats = self._kinds[:count], self._labels[:count], self._ats[:count]
+        if set(sought.kinds) != set(KINDS):
+            masks.append(np.isin(kinds, [KINDS.index(kind) for kind in sought.kinds]))
+        if sought.types:
+            codes = [self._label_codes[label] for label in sought.types if label in self._label_codes]
+            masks.append((kinds != KINDS.index("fact")) | np.isin(labels, codes))
+        if (sought.since_us, sought.until_us) != (Sought().since_us, Sought().until_us):
+            masks.append((ats >= sought.since_us) & (ats < sought.until_us))
+        return np.flatnonzero(np.logical_and.reduce(masks)) if masks else None
+
+
+def _signs(vectors: NDArray[np.int8] | Floats) -> list[NDArray[np.uint64]]:
+    """A bit for each dimension, 64 of them in a word; the words one by one."""
+    missing = -vectors.shape[1] % _WORD_BITS
+    bits = np.packbits(np.pad(vectors > 0, ((0, 0), (0, missing))), axis=1)
+    return [np.ascontiguousarray(word) for word in bits.view(np.uint64).T]
+
+
+def _apart(words: Sequence[NDArray[np.uint64]], asked: Sequence[np.uint64]) -> NDArray[np.uint16]:
+    """In how many bits each differs from what is asked."""
+    apart = np.zeros(len(words[0]), dtype=np.uint16)
+    for word, wanted in zip(words, asked, strict=True):
+        apart += np.bitwise_count(word ^ wanted)
+    return apart
+
+
+def _least(apart: NDArray[np.uint16], most: int) -> NDArray[np.intp]:
+    """The places of so many of the smallest numbers: found by counting, since there are few different ones."""
+    within = int(np.searchsorted(np.cumsum(np.bincount(apart)), most))
+    nearer = np.flatnonzero(apart < within)
+    return np.concatenate([nearer, np.flatnonzero(apart == within)[: most - len(nearer)]])
+
+
+def _grown(held: NDArray[N], more: NDArray[N], count: int) -> NDArray[N]:
+    """`held` with `more` behind its first `count` rows, in twice the room where it has too little."""
+    if count + len(more) > len(held):
+        room = max(count + len(more), 2 * count)
+        larger = np.empty(room, dtype=more.dtype)
+        larger[:count] = held[:count]
+        held = larger
+    held[count : count + len(more)] = more
+    return held

@@ -1,0 +1,116 @@
+"""The verbs behind the memory files: what they are made of, as it was at one moment, and what is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from afterglow.clock import from_us, to_us
+from afterglow.facts import Fact
+from afterglow.store import facts, queue, sessions
+from afterglow.store.rows import insert
+from afterglow.store.transaction import Row, Tx
+from afterglow.turns import Owner
+from afterglow.work import Claim, Due
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Remembered:
+    """All facts of an owner and of those joined with it, as they were at one moment."""
+
+    root: str
+    """The owner that the others are joined to: the files are in its folder."""
+    owners: tuple[str, ...]
+    version: int
+    forgettings: int
+    """How often something was forgotten: a file from before may still say it."""
+    facts: tuple[Fact, ...]
+    """Without those that were forgotten."""
+    is_gone: bool
+    """Whether the owner itself is being forgotten, or was: then nothing is taken in, and nothing stays."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileTrouble:
+    """A file that was left as it is, and why."""
+
+    owner: str
+    name: str
+    problem: str
+    found_at: datetime
+
+
+def folder_owners(tx: Tx) -> tuple[str, ...]:
+    root: str = tx.one("SELECT {root} AS root")["root"]
+    return (root, *sorted(each for each in tx.owners if each != root))
+
+
+def remembered(tx: Tx) -> Remembered:
+    counted = tx.one(
+        """SELECT coalesce(sum(CASE WHEN forgetting = 0 THEN 1 ELSE 0 END), 0) AS staying,
+                  coalesce(sum(facts_version), 0) AS version, coalesce(sum(facts_forgotten), 0) AS forgettings
+           FROM owners WHERE {mine}"""
+    )
+    rows = tx.rows("SELECT * FROM facts WHERE {mine} AND status <> 'forgotten' ORDER BY source_date, id, owner")
+    proofs = _proofs(tx)
+    return Remembered(
+        root=folder_owners(tx)[0],
+        owners=tuple(sorted(tx.owners)),
+        version=int(counted["version"]),
+        forgettings=int(counted["forgettings"]),
+        facts=tuple(facts.record(row, proofs.get((row["owner"], row["id"]), ())) for row in rows),
+        is_gone=counted["staying"] == 0,
+    )
+
+
+def commit_files(tx: Tx, troubles: Sequence[FileTrouble], claim: Claim | None) -> None:
+    known = {(row["owner"], row["name"]): row for row in tx.rows("SELECT * FROM memory_files WHERE {mine}")}
+    tx.run("DELETE FROM memory_files WHERE {mine}")
+    for each in troubles:
+        row = known.get((each.owner, each.name))
+        since = row["found_at"] if row is not None and row["problem"] == each.problem else to_us(each.found_at)
+        insert(
+            tx,
+            "memory_files",
+            {"owner": each.owner, "name": each.name, "problem": each.problem, "found_at": since},
+            "ON CONFLICT (owner, name) DO UPDATE SET problem = excluded.problem, found_at = excluded.found_at",
+        )
+    if claim is not None:
+        queue.finish(tx, claim)
+
+
+def file_troubles(tx: Tx, limit: int) -> list[FileTrouble]:
+    rows = tx.rows("SELECT * FROM memory_files WHERE {mine} ORDER BY owner, name LIMIT :limit", limit=limit)
+    return [
+        FileTrouble(owner=row["owner"], name=row["name"], problem=row["problem"], found_at=from_us(row["found_at"]))
+        for row in rows
+    ]
+
+
+def join(tx: Tx, owner: str, to: str, now: datetime) -> Owner:
+    joined = sessions.join(tx, owner, to, to_us(now))
+    _ask(tx, (owner, joined.id), now)
+    return joined
+
+
+def part(tx: Tx, owner: str, now: datetime) -> Owner:
+    row = tx.row("SELECT joined_to FROM aliases WHERE owner = :owner", owner=owner)
+    parted = sessions.part(tx, owner)
+    _ask(tx, (owner, *([row["joined_to"]] if row else [])), now)
+    return parted
+
+
+def _ask(tx: Tx, owners: Sequence[str], now: datetime) -> None:
+    """The files of both are other ones now, if any of them has facts."""
+    if any(tx.row("SELECT 1 FROM facts WHERE owner = :owner LIMIT 1", owner=owner) for owner in owners):
+        for owner in sorted(owners):
+            queue.mark_due(tx, Due(kind="files", at=now, reason="joined"), owner, owner)
+
+
+def _proofs(tx: Tx) -> dict[tuple[str, str], list[Row]]:
+    """The proofs of all facts, read at once."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in tx.rows("SELECT * FROM evidence WHERE {mine} ORDER BY at, session, seq"):
+        found.setdefault((row["fact_owner"], row["fact"]), []).append(row)
+    return found

@@ -1,0 +1,56 @@
+"""The verbs by which facts go into an export and come out of one. What was forgotten goes along as a stone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from afterglow.facts import Fact
+from afterglow.store import sessions
+from afterglow.store.facts import existing_row, index_fact, prove, whole
+from afterglow.store.rows import insert, to_row
+from afterglow.store.transaction import Tx
+
+
+def exported_facts(tx: Tx, limit: int, after: tuple[str, str]) -> list[tuple[Fact, str]]:
+    """A page of all facts, forgotten ones too, each with its digest, in an order that no change changes."""
+    rows = tx.rows(
+        """SELECT * FROM facts WHERE {mine} AND (owner, id) > (:after_owner, :after_id) ORDER BY owner, id LIMIT :limit""",
+        after_owner=after[0],
+        after_id=after[1],
+        limit=limit,
+    )
+    return [(whole(tx, row), row["digest"]) for row in rows]
+
+
+def restore_fact(tx: Tx, fact: Fact, digest: str) -> bool:
+    """The fact is there, unless it or another with its words is, or was forgotten here; whether it is new."""
+    values = {name: value for name, value in to_row(replace(fact, evidence=())).items() if name != "evidence"}
+    known = tx.row(
+        """SELECT id FROM facts WHERE {mine} AND owner = :owner
+             AND (id = :id OR (digest = :digest AND status <> 'superseded' AND :status <> 'superseded')) LIMIT 1""",
+        owner=fact.owner,
+        id=fact.id,
+        digest=digest,
+        status=fact.status,
+    )
+    if known is not None:
+        return False
+    insert(tx, "facts", {**values, "digest": digest})
+    for each in fact.evidence:
+        prove(tx, fact.owner, fact.id, each, of_stone=fact.status == "forgotten")
+    if fact.status == "active":
+        index_fact(tx, existing_row(tx, fact.id))
+    tx.run("UPDATE owners SET facts_version = facts_version + 1 WHERE {mine} AND owner = :owner", owner=fact.owner)
+    return True
+
+
+def mark_read(tx: Tx, session: str, seq: int) -> None:
+    """The session was read for facts to this turn at least."""
+    row = sessions.existing(sessions.find(tx, session, lock=True), session)
+    tx.run(
+        """UPDATE sessions SET facts_seq = {greatest}(facts_seq, {least}(:seq, turns))
+           WHERE {mine} AND owner = :owner AND id = :id""",
+        seq=seq,
+        owner=row["owner"],
+        id=session,
+    )

@@ -1,0 +1,77 @@
+"""The bytes of a PostgreSQL database: what was removed stays in its files until the tables are written anew.
+
+`VACUUM FULL` writes them anew, and the statistics the planner keeps, which hold samples of the rows. The server's write-ahead
+log keeps what was written until the server uses those files again; so do backups and replicas. That cannot be done from here,
+and is said.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from pathlib import Path
+from typing import Any, cast
+
+import psycopg
+from psycopg import errors as pg
+from psycopg import sql as compose
+from psycopg.rows import DictRow
+
+from afterglow.store.holding import Scrubbed
+
+Connection = psycopg.Connection[DictRow]
+
+_LATER = (
+    "the server's write-ahead log (pg_wal), replicas and backups, which hold what was written until they are replaced"
+)
+_OWN_TABLES = """SELECT relname AS name FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
+                   AND pg_has_role(relowner, 'USAGE') ORDER BY relname"""
+_OTHERS_TABLES = """SELECT relname AS name FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
+                      AND NOT pg_has_role(relowner, 'USAGE') ORDER BY relname"""
+
+
+def scrub(connection: Connection, whole: bool) -> Scrubbed:
+    """Write the tables anew that this user may, and say what that leaves."""
+    unseen = [_LATER]
+    full = "FULL, " if whole else ""
+    for name in _names(connection, _OWN_TABLES):
+        connection.execute(
+            compose.SQL("VACUUM ({}ANALYZE) {}").format(compose.SQL(cast(Any, full)), compose.Identifier(name))
+        )
+    unseen += [f"table {name}, which belongs to somebody else" for name in _names(connection, _OTHERS_TABLES)]
+    try:
+        connection.execute("VACUUM (FULL) pg_catalog.pg_statistic" if whole else "VACUUM pg_catalog.pg_statistic")
+        connection.execute("CHECKPOINT")
+    except (pg.InsufficientPrivilege, pg.LockNotAvailable):
+        unseen.append(
+            "the samples of rows that the server's planner kept (pg_statistic), until the server reuses their place"
+        )
+    folder = _folder(connection)
+    if folder is None:
+        return Scrubbed(files=(), unseen=(*unseen, "the server's files, which cannot be read from here"), plain=False)
+    files = sorted(each for each in folder.rglob("*") if each.is_file())
+    return Scrubbed(files=tuple(files), unseen=tuple(unseen), plain=False)  # long texts are compressed
+
+
+def _folder(connection: Connection) -> Path | None:
+    """The folder of this database, if it is on this machine and may be read."""
+    try:
+        row = connection.execute(
+            """SELECT current_setting('data_directory') AS place, system_identifier AS id,
+                 (SELECT oid FROM pg_database WHERE datname = current_database()) AS database FROM pg_control_system()"""
+        ).fetchone()
+    except pg.InsufficientPrivilege:
+        return None
+    assert row is not None
+    place = Path(row["place"])
+    try:  # another server may have a folder of the same name here
+        head = (place / "global" / "pg_control").read_bytes()[:8]
+    except OSError:
+        return None
+    folder = place / "base" / str(row["database"])
+    same = struct.unpack("=Q", head)[0] == row["id"] % 2**64
+    return folder if same and os.access(folder, os.R_OK | os.X_OK) else None
+
+
+def _names(connection: Connection, sql: str) -> list[str]:
+    return [row["name"] for row in connection.execute(cast(Any, sql)).fetchall()]

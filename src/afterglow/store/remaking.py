@@ -1,0 +1,242 @@
+"""What was made of turns that are forgotten: blocks are made anew of what is left, summaries go, facts lose their proof.
+
+A block keeps its number, its span and its place, and with them the order of all blocks stays as it is. Its text is made on the
+spot, without a model, from the sentences that are left; where a model is there, it then writes a better one, as it does for
+any block that was made without it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+
+from afterglow.clock import to_us
+from afterglow.compaction import HEADING_TOKENS
+from afterglow.fold import Material, extract, requests_in, still_open, without_names
+from afterglow.identifiers import identifiers
+from afterglow.store import facts, log, queue, search
+from afterglow.store.rows import from_row
+from afterglow.store.transaction import Row, Tx
+from afterglow.summaries import Summary, text_of
+from afterglow.tokens import estimate
+from afterglow.transcript import said_by_anybody, said_by_user
+from afterglow.turns import Turn
+from afterglow.work import Due
+
+_MADE_ON_THE_SPOT = "window"
+"""The reason of a block that is to be replaced by a better one at once."""
+_TOKENS_MIN = 20
+
+
+# Blocks
+
+
+def remake_blocks(tx: Tx, session: Row, first_seq: int, last_seq: int) -> int:
+    """Every block over any of these turns, of every level, also those that are shown no more, says only what is left."""
+    rows = tx.rows(
+        """SELECT * FROM blocks WHERE {mine} AND owner = :owner AND session = :session
+             AND first_seq <= :last AND last_seq >= :first ORDER BY level, number""",
+        owner=session["owner"],
+        session=session["id"],
+        first=first_seq,
+        last=last_seq,
+    )
+    for row in rows:
+        material = _material_of_blocks(tx, row) if row["level"] else _material_of_turns(tx, row)
+        _rewrite(tx, row, material)
+    return len(rows)
+
+
+def _rewrite(tx: Tx, row: Row, material: Material) -> None:
+    written = extract(material, max(_TOKENS_MIN, row["tokens"] - HEADING_TOKENS))
+    tx.run(
+        """UPDATE blocks SET text = :text, tokens = :tokens, span_tokens = :span_tokens, input_hash = :hash,
+             prompt = :prompt, model = :model, reason = :reason, extract = 1, lost = :lost, lost_count = :lost_count
+           WHERE {mine} AND owner = :owner AND session = :session AND number = :number""",
+        owner=row["owner"],
+        session=row["session"],
+        number=row["number"],
+        text=written.text,
+        tokens=estimate(written.text) + HEADING_TOKENS,
+        span_tokens=material.replaced_tokens,
+        hash=material.hash,
+        prompt=written.prompt,
+        model=written.model,
+        reason=_MADE_ON_THE_SPOT,
+        lost=json.dumps(written.lost, ensure_ascii=False),
+        lost_count=written.lost_count,
+    )
+    where = {"owner": row["owner"], "place": row["session"], "seq": row["number"]}
+    indexed = "SELECT 1 FROM search_terms WHERE {mine} AND owner = :owner AND kind = 'block' AND place = :place AND seq = :seq"
+    if tx.row(indexed, **where) is not None:
+        search.index_record(tx, **where, kind="block", at_us=row["last_at"], text=written.text)
+
+
+def _material_of_turns(tx: Tx, row: Row) -> Material:
+    count = row["last_seq"] - row["first_seq"] + 1
+    turns: Sequence[Turn] = log.turns(tx, row["session"], row["first_seq"], row["last_seq"], count)
+    said = said_by_anybody(turns)
+    return Material(
+        text=said,
+        said=said,
+        identifiers=identifiers(said),
+        requests=requests_in(said_by_user(turns)),
+        replaced_tokens=sum(turn.tokens for turn in turns),
+    )
+
+
+def _material_of_blocks(tx: Tx, row: Row) -> Material:
+    texts: list[str] = []
+    for number in json.loads(row["children"]):
+        sql = "SELECT text FROM blocks WHERE {mine} AND owner = :owner AND session = :session AND number = :number"
+        child = tx.row(sql, owner=row["owner"], session=row["session"], number=number)
+        texts += [child["text"]] if child is not None else []
+    said = "\n".join(map(without_names, texts))
+    return Material(
+        text=said,
+        said=said,
+        identifiers=identifiers("\n".join(texts)),
+        requests=still_open(texts),
+        replaced_tokens=sum(map(estimate, texts)),
+    )
+
+
+# Summaries
+
+
+def remove_summaries(tx: Tx, session: Row, first_seq: int) -> tuple[int, int]:
+    """Those that cover the turn of this number or a later one go. How many went, and to which turn what is left covers."""
+    which = {"owner": session["owner"], "session": session["id"]}
+    mine = "{mine} AND owner = :owner AND session = :session"
+    gone = tx.rows(
+        f"DELETE FROM summaries WHERE {mine} AND last_seq >= :first RETURNING last_seq", **which, first=first_seq
+    )
+    newest = tx.rows(f"SELECT * FROM summaries WHERE {mine} ORDER BY last_seq DESC, created_at DESC LIMIT 1", **which)
+    if not gone:
+        return 0, session["summary_seq"]
+    search.unindex_record(tx, owner=session["owner"], kind="summary", place=session["id"])
+    for row in newest:
+        tx.run(
+            f"UPDATE summaries SET newest = 1 WHERE {mine} AND last_seq = :last_seq AND created_at = :created_at",
+            **which,
+            last_seq=row["last_seq"],
+            created_at=row["created_at"],
+        )
+        _index_summary(tx, session, from_row(Summary, row))
+    return len(gone), newest[0]["last_seq"] if newest else 0
+
+
+def _index_summary(tx: Tx, session: Row, summary: Summary) -> None:
+    search.index_record(
+        tx,
+        owner=session["owner"],
+        kind="summary",
+        place=session["id"],
+        label=summary.category,
+        at_us=to_us(summary.last_at),
+        text="\n".join([text_of(summary), *summary.people]),
+    )
+
+
+# Facts
+
+
+def unprove(tx: Tx, session: Row, first_seq: int, last_seq: int, now: datetime) -> int:
+    """These turns prove nothing any more. Facts that nothing else proves are forgotten; how many."""
+    rows = tx.rows(
+        """SELECT DISTINCT fact_owner, fact FROM evidence
+           WHERE {mine} AND owner = :owner AND session = :session AND seq BETWEEN :first AND :last ORDER BY fact_owner, fact""",
+        owner=session["owner"],
+        session=session["id"],
+        first=first_seq,
+        last=last_seq,
+    )
+    proved = [found for row in rows if (found := _fact(tx, row["fact_owner"], row["fact"])) is not None]
+    proved = [row for row in proved if row["status"] != "forgotten"]
+    for row in proved:
+        tx.run(
+            """DELETE FROM evidence WHERE {mine} AND owner = :owner AND session = :session AND seq BETWEEN :first AND :last
+                 AND fact_owner = :fact_owner AND fact = :fact""",
+            owner=session["owner"],
+            session=session["id"],
+            first=first_seq,
+            last=last_seq,
+            fact_owner=row["owner"],
+            fact=row["id"],
+        )
+    unproved = [row for row in proved if not _stands(tx, row)]
+    facts.forget_rows(tx, unproved, now)
+    for row in unproved:
+        _let_the_one_before_return(tx, row, now)
+    _tell(tx, {row["owner"] for row in proved}, now)
+    return len(unproved)
+
+
+def _fact(tx: Tx, owner: str, fact: str) -> Row | None:
+    return tx.row("SELECT * FROM facts WHERE {mine} AND owner = :owner AND id = :id", owner=owner, id=fact)
+
+
+def _stands(tx: Tx, row: Row) -> bool:
+    """Whether something else proves the fact. What its owner wrote is proved by the turn that says it, like any other."""
+    other = "SELECT 1 FROM evidence WHERE {mine} AND fact_owner = :fact_owner AND fact = :fact LIMIT 1"
+    return tx.row(other, fact_owner=row["owner"], fact=row["id"]) is not None
+
+
+def _let_the_one_before_return(tx: Tx, gone: Row, now: datetime) -> None:
+    """What a forgotten fact had taken the place of counts again, unless another has taken it since."""
+    tx.run(
+        "UPDATE facts SET supersedes = :before WHERE {mine} AND owner = :owner AND supersedes = :gone",
+        owner=gone["owner"],
+        before=gone["supersedes"],
+        gone=gone["id"],
+    )
+    if gone["supersedes"] is None:
+        return
+    before = _fact(tx, gone["owner"], gone["supersedes"])
+    if before is None or before["status"] != "superseded" or _is_taken(tx, before):
+        return
+    tx.run(
+        "UPDATE facts SET status = 'active', changed_at = :now WHERE {mine} AND owner = :owner AND id = :id",
+        owner=before["owner"],
+        id=before["id"],
+        now=to_us(now),
+    )
+    proved = tx.one(
+        "SELECT min(at) AS at FROM evidence WHERE {mine} AND fact_owner = :fact_owner AND fact = :fact",
+        fact_owner=before["owner"],
+        fact=before["id"],
+    )
+    search.index_record(
+        tx,
+        owner=before["owner"],
+        kind="fact",
+        place=before["id"],
+        label=before["type"],
+        at_us=before["extracted_at"] if proved["at"] is None else proved["at"],
+        text=before["content"],
+    )
+    _tell(tx, {before["owner"]}, now)
+
+
+def _is_taken(tx: Tx, row: Row) -> bool:
+    """Whether another active fact supersedes this one, or one with its words is there or was forgotten."""
+    return bool(
+        tx.rows("SELECT 1 FROM facts WHERE {mine} AND supersedes = :id AND status = 'active' LIMIT 1", id=row["id"])
+        or tx.rows(
+            "SELECT 1 FROM facts WHERE {mine} AND owner = :owner AND digest = :digest AND status <> 'superseded' LIMIT 1",
+            owner=row["owner"],
+            digest=row["digest"],
+        )
+    )
+
+
+def _tell(tx: Tx, owners: set[str], now: datetime) -> None:
+    """Who compared with the facts of these owners compares again, and their files are written anew."""
+    for owner in sorted(owners):
+        tx.run(
+            """UPDATE owners SET facts_version = facts_version + 1, facts_forgotten = facts_forgotten + 1
+               WHERE {mine} AND owner = :owner""",
+            owner=owner,
+        )
+        queue.mark_due(tx, Due(kind="files", at=now, reason="forget"), owner, owner)

@@ -1,0 +1,842 @@
+"""SAFE-3: what was forgotten is gone from every row, index and byte, and does not come back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from afterglow import forgetting, transfer
+from afterglow.clock import FixedClock
+from afterglow.errors import ClaimLost, NotFound, StoreUnavailable
+from afterglow.facts import Evidence, Fact
+from afterglow.forgetting import forget_owner, forget_session, forget_turns
+from afterglow.memory import Memory
+from afterglow.model import Completion, Request
+from afterglow.model.scripted import ScriptedModel
+from afterglow.proof import pieces, prove
+from afterglow.settings import Settings
+from afterglow.spend import Amount, Call
+from afterglow.store import forgetting as verbs_of_forgetting
+from afterglow.store import remaking
+from afterglow.store.contract import Store
+from afterglow.store.facts import Gathered, Read, WantedFacts
+from afterglow.store.log import Entry, Shown
+from afterglow.store.sqlite import SQLiteStore
+from afterglow.store.transaction import EVERYONE, Tx
+from afterglow.turns import Binding, Session
+from afterglow.work import Due, Limits
+from afterglow.worker import Worker
+from tests.conftest import KATE, NOON, OTHER, said
+from tests.faults import verbs
+from tests.faults.promises import broken, dump
+
+pytestmark = pytest.mark.spec("SAFE-3", "P12")
+
+OWNER = KATE.owner
+RUN = uuid.uuid4().hex[:6]
+"""Other tests on the same server have words of their own."""
+SECRET = f"zanzibar4711{RUN}"
+LIMITS = Limits(lease_seconds=60)
+
+
+async def talk(store: Store, *texts: str, session: str = "talk", to: Binding = KATE, **more: Any) -> Session:
+    """What was said, by the user and the assistant in turn, a minute apart, each under a key."""
+    await store.open_session(to, session)
+    for number, text in enumerate(texts):
+        role = "assistant" if number % 2 else "user"
+        entry = said(text, role, key=f"{session}-{number}", at=NOON + timedelta(minutes=number), **more)
+        await store.append(to.owner, session, entry)
+    return await store.session(to.owner, session)
+
+
+def fact(content: str, *proofs: tuple[str, int], **more: Any) -> Fact:
+    """A fact that these turns (session, seq) prove."""
+    given: dict[str, Any] = {
+        "owner": OWNER,
+        "id": f"f-{content}",
+        "type": "preference",
+        "content": content,
+        "confidence": "high",
+        "source_date": "2026-03-02",
+        "extracted_at": NOON,
+        "trust": "owner",
+        "status": "active",
+        "why": None,
+        "supersedes": None,
+        "session": proofs[0][0],
+        "way": "extracted",
+        "model": "scripted",
+        "prompt": "facts-1",
+        "changed_at": NOON,
+        "evidence": tuple(Evidence(session=where, seq=seq, quote=content, at=NOON) for where, seq in proofs),
+    }
+    return Fact(**{**given, **more})
+
+
+async def store_facts(store: Store, *facts: Fact, owner: str = OWNER) -> None:
+    for each in facts:
+        known = await store.known_facts(owner, [each.content])
+        await store.commit_facts(owner, Gathered(version=known.version, new=(each,)))
+
+
+async def holders(store: Store, word: str) -> list[str]:
+    """The tables that have a row with this in it."""
+    return [table for table, rows in (await dump(store)).items() if any(word in row for row in rows)]
+
+
+async def miscounted(store: Store) -> list[str]:
+    """Sessions that count another number of stones than they have."""
+
+    def look(tx: Tx) -> list[str]:
+        rows = tx.rows(
+            """SELECT s.id FROM sessions s WHERE s.stones <> (SELECT count(*) FROM turns t
+                 WHERE t.owner = s.owner AND t.session = s.id AND t.removed = '{"forgotten":1}')"""
+        )
+        return [row["id"] for row in rows]
+
+    return await store._read("look", EVERYONE, look)
+
+
+async def kinds_due(store: Store, subject: str) -> dict[str, str]:
+    return {work.kind: work.state for work in await store.work_list(EVERYONE) if work.subject == subject}
+
+
+# --- a turn
+
+
+@pytest.mark.spec("P2")
+async def test_a_forgotten_turn_is_an_empty_stone_with_its_number(store: Store) -> None:
+    session = await talk(store, "hello there", f"the code is {SECRET}", "thank you")
+    done = await store.forget_turns(OWNER, "talk", 2, 2)
+    assert (done.turns, done.done) == (1, True)
+    first, stone, third = await store.turns(OWNER, "talk")
+    assert (first.text, third.text) == ("hello there", "thank you")
+    assert (stone.seq, stone.role, stone.at, stone.text) == (2, "assistant", NOON + timedelta(minutes=1), "")
+    assert (stone.parts, stone.tokens, stone.model, stone.usage, stone.bytes) == ((), 0, None, None, 0)
+    assert stone.removed == {"forgotten": 1} and "talk-1" not in (stone.key or "")
+    assert await holders(store, SECRET) == []
+    after = await store.session(OWNER, "talk")
+    assert (after.turns, after.exchanges) == (session.turns, session.exchanges)
+    assert after.tokens == first.tokens + third.tokens
+    assert await broken(store) == []
+
+
+async def test_nothing_finds_a_forgotten_turn_by_its_words_whether_they_were_indexed_or_not(store: Store) -> None:
+    await talk(store, f"red {SECRET}", f"blue {SECRET}")
+    await asyncio.sleep(0.2)  # the index has them by now
+    await talk(store, f"green {SECRET}", session="other")
+    for session, seq in (("talk", 1), ("other", 1), ("talk", 2)):
+        await store.forget_turns(OWNER, session, seq, seq)
+    assert (await store.word_matches(OWNER, [SECRET])).turns == []
+    assert await broken(store) == []
+
+
+async def test_the_whole_of_a_giant_turn_and_the_parts_of_a_tool_go_too(store: Store) -> None:
+    await talk(store, "hello")
+    whole = said(f"a giant {SECRET} text " * 500, "tool", parts=[{"type": "tool_result", "id": "1", "content": SECRET}])
+    shown = Shown(text=f"a giant {SECRET} …", parts=whole.draft.parts)
+    await store.append(OWNER, "talk", Entry(draft=whole.draft, terms=[SECRET], bytes=whole.bytes, shown=shown))
+    await store.forget_turns(OWNER, "talk", 2, 2)
+    turn = await store.turn(OWNER, "talk", 2)
+    assert (turn.text, turn.parts, turn.cut) == ("", (), False)
+    assert await holders(store, SECRET) == []
+    assert await broken(store) == []
+
+
+async def test_forgetting_a_turn_twice_changes_nothing_the_second_time(store: Store) -> None:
+    await talk(store, f"the code is {SECRET}", "I see")
+    await store.forget_turns(OWNER, "talk", 1, 1)
+    before = await dump(store)
+    assert (await store.forget_turns(OWNER, "talk", 1, 1)).turns == 0
+    assert await dump(store) == before
+
+
+async def test_a_long_run_of_turns_goes_in_steps_of_which_each_leaves_a_sound_session(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verbs_of_forgetting, "TURNS_AT_ONCE", 3)
+    session = await talk(store, *(f"{SECRET} number {number}" for number in range(10)))
+    seen: list[tuple[int, int]] = []
+    done = await forget_turns(store, session, 2, 9, progress=lambda so_far, all_of_it: seen.append((so_far, all_of_it)))
+    assert done.forgotten.turns == 8
+    assert seen == [(3, 8), (6, 8), (8, 8)]
+    assert [turn.text != "" for turn in await store.turns(OWNER, "talk")] == [True] + [False] * 8 + [True]
+    assert await broken(store) == []
+
+
+async def test_turns_that_are_not_there_are_an_error(store: Store) -> None:
+    session = await talk(store, "hello")
+    with pytest.raises(NotFound, match="has turns 1 to 1"):
+        await forget_turns(store, session, 1, 2)
+
+
+# --- what was made of it
+
+
+async def merged(store: Store) -> Session:
+    """Six turns in three blocks of two, all of them in one block of level 1, and two turns behind it."""
+    session = await talk(store, *(f"turn {seq} {SECRET if seq == 3 else 'calm'}" for seq in range(1, 9)))
+    for number, first in enumerate((1, 3, 5)):
+        text = f"{SECRET if first == 3 else 'calm'} {first}"
+        one = verbs.block("talk", first, first + 1, text=text, tokens=30, lost=(SECRET,) if first == 3 else ())
+        await store.commit_blocks(OWNER, "talk", verbs.change(one, version=number))
+    top = verbs.block("talk", 1, 6, level=1, children=(1, 2, 3), text=f"all of it, {SECRET}", tokens=60)
+    await store.commit_blocks(OWNER, "talk", verbs.change(top, version=3, replaces=(1, 2, 3), turns=8, exchanges=4))
+    return session
+
+
+@pytest.mark.spec("CTX-7")
+async def test_blocks_of_every_level_over_a_forgotten_turn_are_made_anew_of_what_is_left(store: Store) -> None:
+    await merged(store)
+    before = await store.session(OWNER, "talk")
+    done = await store.forget_turns(OWNER, "talk", 3, 3)
+    assert done.blocks == 2
+    blocks = {block.number: block for block in await store.blocks(OWNER, "talk")}
+    assert blocks[1].text == "calm 1" and blocks[3].text == "calm 5", "they do not stand for the forgotten turn"
+    assert "turn 4" in blocks[2].text and blocks[2].extract and blocks[2].model == "offline"
+    assert blocks[4].extract and blocks[4].children == (1, 2, 3) and blocks[4].shown_until is None
+    after = await store.session(OWNER, "talk")
+    assert after.folded.to_seq == before.folded.to_seq and after.folded.version > before.folded.version
+    assert after.folded.block_tokens == blocks[4].tokens
+    for at in (None, *range(9)):
+        assert SECRET not in repr(await store.context_rows(OWNER, "talk", at=at))
+    assert await holders(store, SECRET) == []
+    assert (await kinds_due(store, "talk"))["context"] == "due"
+    assert await broken(store) == []
+
+
+@pytest.mark.spec("CTX-8")
+async def test_a_model_then_writes_the_block_anew_from_what_is_left(store: Store, clock: FixedClock) -> None:
+    model = ScriptedModel(_answer)
+    memory = memory_over(store, model, timeout_summarize_seconds=0, compaction={"keep_recent": 2})
+    texts = [f"turn {seq} about {SECRET if seq == 3 else 'tea'} " + "so to speak " * 30 for seq in range(1, 9)]
+    await talk(store, *texts)
+    worker = Worker(store, {"context": memory.acts["context"]}, holder="w", limits=LIMITS)
+    await store.mark_due(OWNER, Due(kind="context", at=NOON, reason="manual", subject="talk"))
+    await worker.drain()
+    folded = (await store.session(OWNER, "talk")).folded.to_seq
+    assert folded == 6 and "blocks" in await holders(store, SECRET)
+    await store.forget_turns(OWNER, "talk", 3, 3)
+    assert [block.extract for block in (await store.context_rows(OWNER, "talk")).blocks] == [True]
+    asked = len(model.requests)
+    await worker.drain()
+    shown = (await store.context_rows(OWNER, "talk")).blocks
+    assert [(block.extract, block.model, block.last_seq) for block in shown] == [(False, "scripted", folded)]
+    assert asked < len(model.requests) and SECRET not in "".join(each.material for each in model.requests[asked:])
+    assert await holders(store, SECRET) == []
+    assert await broken(store) == []
+
+
+async def test_a_turn_behind_the_blocks_leaves_them_alone(store: Store) -> None:
+    await merged(store)
+    before = await store.blocks(OWNER, "talk")
+    tail = (await store.session(OWNER, "talk")).tail_tokens
+    turn = await store.turn(OWNER, "talk", 8)
+    await store.forget_turns(OWNER, "talk", 8, 8)
+    assert await store.blocks(OWNER, "talk") == before
+    assert (await store.session(OWNER, "talk")).tail_tokens == tail - turn.tokens
+
+
+async def test_a_summary_that_covers_a_forgotten_turn_goes_and_is_due_again_and_the_one_before_it_counts(
+    store: Store,
+) -> None:
+    await talk(store, *(f"turn {seq}" for seq in range(1, 7)))
+    early = replace(verbs.summary("talk"), last_seq=2, title="Early")
+    late = replace(verbs.summary("talk"), last_seq=6, title=SECRET, created_at=NOON + timedelta(hours=1))
+    await store.commit_summary(OWNER, early, before_seq=0)
+    await store.commit_summary(OWNER, late, before_seq=2)
+    await store.forget_turns(OWNER, "talk", 5, 5)
+    found = await store.summary_of(OWNER, "talk")
+    assert found is not None and found.title == "Early"
+    assert (await store.session(OWNER, "talk")).summary_seq == 2
+    assert (await kinds_due(store, "talk"))["summary"] == "due"
+    assert await holders(store, SECRET) == []
+    assert await broken(store) == []
+
+
+async def test_where_nothing_is_left_to_say_no_summary_is_due(store: Store) -> None:
+    await talk(store, "one", "two")
+    await store.request_sunset(OWNER, "talk", Due(kind="summary", at=NOON, reason="sunset-event"))
+    await store.commit_summary(OWNER, replace(verbs.summary("talk"), last_seq=2), before_seq=0)
+    await store.forget_turns(OWNER, "talk", 1, 2)
+    session = await store.session(OWNER, "talk")
+    assert (session.said_seq, session.summary_seq, session.sunset_seq) == (0, 0, 0)
+    assert await store.stale_sessions(OWNER) == []
+    assert await broken(store) == []
+
+
+@pytest.mark.spec("SUM-8")
+async def test_another_session_does_not_begin_with_the_summary_of_what_was_forgotten(store: Store) -> None:
+    await talk(store, "one", "two")
+    await store.commit_summary(OWNER, replace(verbs.summary("talk"), last_seq=2, summary=SECRET), before_seq=0)
+    await talk(store, "later", "so", session="later")
+    await store.commit_blocks(OWNER, "later", verbs.change(verbs.block("later", 1, 1)))  # from now on it is as it was
+    assert SECRET in repr(await store.context_rows(OWNER, "later", boot=3))
+    await store.forget_turns(OWNER, "talk", 1, 1)
+    assert SECRET not in repr(await store.context_rows(OWNER, "later", boot=3))
+
+
+@pytest.mark.spec("FACT-5", "FACT-11")
+async def test_a_fact_goes_with_its_only_proof_and_one_with_another_proof_stays(store: Store) -> None:
+    await talk(store, "I like tea", "I see", "I do like tea")
+    await store_facts(store, fact(f"tea {SECRET}", ("talk", 1)), fact("likes tea", ("talk", 1), ("talk", 3)))
+    done = await store.forget_turns(OWNER, "talk", 1, 1)
+    assert done.facts == 1
+    (left,) = await store.facts(OWNER)
+    assert left.content == "likes tea" and [(proof.session, proof.seq) for proof in left.evidence] == [("talk", 3)]
+    assert (await store.fact(OWNER, f"f-tea {SECRET}")).status == "forgotten"
+    assert [table for table in await holders(store, f"'content': 'tea {SECRET}'")] == []
+    again = await store.known_facts(OWNER, [f"tea {SECRET}"])
+    assert again.held[f"tea {SECRET}"].status == "forgotten", "it does not come back"
+
+
+@pytest.mark.spec("FACT-5")
+async def test_a_fact_that_a_forgotten_one_had_superseded_counts_again(store: Store) -> None:
+    await talk(store, "tea", "I see", "coffee", "I see", "water")
+    tea = fact("tea", ("talk", 1))
+    await store_facts(store, tea, fact("coffee", ("talk", 3), supersedes=tea.id))
+    assert [each.content for each in await store.facts(OWNER)] == ["coffee"]
+    await store.forget_turns(OWNER, "talk", 3, 3)
+    assert [each.content for each in await store.facts(OWNER)] == ["tea"]
+
+
+@pytest.mark.spec("FACT-5")
+async def test_a_fact_that_another_has_superseded_since_does_not_count_again(store: Store) -> None:
+    await talk(store, "tea", "I see", "coffee", "I see", "water")
+    tea, coffee = fact("tea", ("talk", 1)), fact("coffee", ("talk", 3), supersedes="f-tea")
+    await store_facts(store, tea, coffee, fact("water", ("talk", 5), supersedes=coffee.id))
+    await store.forget_turns(OWNER, "talk", 3, 3)
+    assert [each.content for each in await store.facts(OWNER)] == ["water"]
+    await store.forget_turns(OWNER, "talk", 5, 5)
+    assert [each.content for each in await store.facts(OWNER)] == ["tea"], "it took the place of what coffee had"
+
+
+# --- that it does not come back
+
+
+@pytest.mark.spec("LOG-1")
+async def test_a_forgotten_message_that_is_sent_again_under_its_key_stays_forgotten(store: Store) -> None:
+    await talk(store, f"the code is {SECRET}", "I see")
+    await store.forget_turns(OWNER, "talk", 1, 1)
+    again = await store.append(OWNER, "talk", said(f"the code is {SECRET}", key="talk-0"))
+    assert (again.seq, again.text, again.removed) == (1, "", {"forgotten": 1})
+    assert (await store.session(OWNER, "talk")).turns == 2
+    assert await holders(store, SECRET) == []
+
+
+async def test_it_stays_forgotten_in_another_session_too_and_is_a_stone_there(store: Store) -> None:
+    await talk(store, f"the code is {SECRET}", "I see")
+    await store.forget_session(OWNER, "talk")
+    again = await store.append(OWNER, KATE, said(f"the  code is {SECRET} ", key="talk-0"))
+    assert (again.seq, again.text) == (1, "")
+    once_more = await store.append(OWNER, KATE, said(f"the code is {SECRET}", key="talk-0"))
+    assert once_more == again
+    assert await holders(store, SECRET) == []
+    assert await broken(store) == []
+
+
+async def test_the_same_key_with_other_words_in_another_session_is_another_message(store: Store) -> None:
+    await talk(store, "one", session="first")
+    await store.forget_session(OWNER, "first")
+    assert (await store.append(OWNER, KATE, said("two", key="first-0"))).text == "two"
+
+
+async def test_a_person_may_say_the_same_words_again(store: Store) -> None:
+    await talk(store, "good morning", "hello")
+    await store.forget_turns(OWNER, "talk", 1, 1)
+    assert (await store.append(OWNER, "talk", said("good morning", key="another day"))).text == "good morning"
+    assert (await store.append(OWNER, "talk", said("good morning", at=NOON))).text == "good morning"
+    assert (await store.append(OWNER, "talk", said("good morning", at=NOON, origin="import"))).text == "", (
+        "but no import"
+    )
+
+
+def memory_over(store: Store, model: ScriptedModel | None = None, **given: Any) -> Memory:
+    chosen = Settings.model_validate({"data_dir": "/nowhere", "zone": "UTC", **given})
+    return Memory(store, chosen, model=model or ScriptedModel(_answer), environ={}, folds=False)
+
+
+def _answer(request: Request) -> str:
+    told = f"They talked about {SECRET if SECRET in request.material else 'this and that'} at some length. " * 6
+    if request.schema is None:
+        return told
+    if request.purpose == "facts":
+        quote = f"I really like {SECRET}"
+        claimed = {
+            "turn": 1,
+            "speaker": "user",
+            "quote": quote,
+            "content": f"The user likes {SECRET}",
+            "type": "preference",
+        }
+        return json.dumps({"facts": [claimed] if quote in request.material else []})
+    return json.dumps({"title": told[:40], "summary": told, "category": "other"})
+
+
+async def exported(store: Store) -> list[str]:
+    return [line async for line in transfer.export_lines(memory_over(store))]
+
+
+async def made(store: Store) -> Session:
+    """A session with everything that is made of one, the secret in all of it."""
+    session = await talk(store, *(f"turn {seq} about {SECRET} as one may say" for seq in range(1, 7)))
+    one = verbs.block("talk", 1, 2, text=f"a block about {SECRET}", tokens=30)
+    report = verbs.report("talk", f"a report about {SECRET}")
+    await store.commit_blocks(OWNER, "talk", verbs.change(one, reports=(report,), turns=6, exchanges=3))
+    about = replace(verbs.summary("talk"), last_seq=6, title=SECRET, summary=f"about {SECRET}", people=(SECRET,))
+    await store.commit_summary(OWNER, about, before_seq=0)
+    await store_facts(store, fact(f"a fact about {SECRET}", ("talk", 1), id="f1"))
+    call = Call(day="2026-03-02", model="openai:m", purpose="fold", owner=OWNER, session="talk")
+    await store.reserve_spend(call, Amount(tokens=10, micro_usd=5), Amount(tokens=1000, micro_usd=1000))
+    await store.mark_due(OWNER, Due(kind="facts", at=NOON, reason="idle", subject="talk"))
+    return session
+
+
+async def test_an_import_of_an_export_from_before_brings_no_forgotten_turn_back(store: Store) -> None:
+    await made(store)
+    lines = await exported(store)
+    await store.forget_turns(OWNER, "talk", 1, 6)
+    before = await dump(store)
+    await transfer.import_lines(memory_over(store), lines)
+    assert await holders(store, SECRET) == ["reports"], "what a source said was not asked to be forgotten"
+    after = await dump(store)
+    assert {name: rows for name, rows in after.items() if name not in ("work", "work_heads")} == {
+        name: rows for name, rows in before.items() if name not in ("work", "work_heads")
+    }
+    assert await broken(store) == []
+
+
+async def test_an_import_of_a_forgotten_session_brings_nothing_of_it_back(store: Store) -> None:
+    session = await made(store)
+    await talk(store, "something else", session="kept")
+    lines = await exported(store)
+    await forget_session(store, session)
+    before = await dump(store)
+    await transfer.import_lines(memory_over(store), lines)
+    assert {**await dump(store), "work": []} == {**before, "work": []}
+    assert {work.subject for work in await store.work_list(EVERYONE)} == {OWNER}, "only the files are due"
+    assert await holders(store, SECRET) == []
+
+
+async def test_the_turns_of_a_forgotten_session_stay_out_under_another_name_too(store: Store) -> None:
+    session = await made(store)
+    await store.request_sunset(OWNER, "talk", Due(kind="summary", at=NOON, reason="sunset-event"))
+    lines = [line.replace('"talk"', '"tale"') for line in await exported(store)]
+    await forget_session(store, session)
+    assert await transfer.import_lines(memory_over(store), lines) == 6
+    assert {turn.text for turn in await store.turns(OWNER, "tale")} == {""}
+    assert await miscounted(store) == []
+    assert await holders(store, SECRET) == []
+    assert await broken(store) == []
+
+
+async def test_an_import_of_a_forgotten_owner_brings_nothing_back(store: Store) -> None:
+    await made(store)
+    lines = await exported(store)
+    await forget_owner(store, OWNER)
+    before = await dump(store)
+    await transfer.import_lines(memory_over(store), lines)
+    assert await dump(store) == before
+
+
+async def test_a_session_with_stones_that_is_exported_and_imported_elsewhere_is_the_same(
+    tmp_path: Path, store: Store, clock: FixedClock
+) -> None:
+    await merged(store)
+    await store.forget_turns(OWNER, "talk", 3, 3)
+    lines = await exported(store)
+    other = await SQLiteStore.open(tmp_path / "other.db", clock)
+    await transfer.import_lines(memory_over(other), lines)
+    assert [line async for line in transfer.export_lines(memory_over(other))] == lines
+    assert await other.blocks(OWNER, "talk") == await store.blocks(OWNER, "talk")
+    assert await broken(other) == []
+    await other.close()
+
+
+# --- a session, an owner
+
+
+async def test_a_forgotten_session_is_gone_with_all_that_was_made_of_it(store: Store) -> None:
+    session = await made(store)
+    await talk(store, "something else", session="kept")
+    done = await forget_session(store, session)
+    assert (done.forgotten.turns, done.forgotten.blocks, done.forgotten.summaries) == (6, 1, 1)
+    assert await holders(store, SECRET) == [] and await holders(store, "'talk'") == []
+    with pytest.raises(NotFound):
+        await store.session(OWNER, "talk")
+    assert (await store.spend_of_day("2026-03-02")).tokens == 10, "what was paid is paid"
+    assert [call.call.session for call in await store.spend_calls(OWNER)] == [None]
+    assert await broken(store) == []
+
+
+async def test_a_session_of_the_same_name_may_begin_anew(store: Store, clock: FixedClock) -> None:
+    session = await made(store)
+    await forget_session(store, session)
+    clock.move(3600)
+    await store.open_session(KATE, "talk")
+    assert (await store.append(OWNER, "talk", said("a fresh start", key="fresh"))).seq == 1
+
+
+async def test_a_long_session_goes_from_its_end_and_is_sound_after_each_step(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verbs_of_forgetting, "TURNS_AT_ONCE", 2)
+    await made(store)
+    left: list[int] = []
+    while not (step := await store.forget_session(OWNER, "talk")).done:
+        left.append(step.left)
+        session = await store.session(OWNER, "talk")
+        assert (session.turns, session.state) == (step.left, "closed")
+        assert [each.session for each in await store.unfinished_forgetting()] == ["talk"]
+        assert await broken(store) == []
+        assert {"blocks", "summaries", "reports", "facts"} & set(await holders(store, SECRET)) == set()
+    assert left == [4, 2]
+    assert await store.unfinished_forgetting() == []
+
+
+async def test_what_is_said_while_a_session_is_being_forgotten_begins_another(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verbs_of_forgetting, "TURNS_AT_ONCE", 2)
+    await made(store)
+    await store.forget_session(OWNER, "talk")
+    turn = await store.append(OWNER, "talk", said("I go on"), stays=True)
+    assert turn.session != "talk" and turn.seq == 1
+    assert await forgetting.finish_forgetting(store) == 1
+    assert [session.id for session in await store.sessions(OWNER)] == [turn.session]
+
+
+async def test_of_a_forgotten_owner_nothing_stays_but_its_name_and_digests(store: Store) -> None:
+    await made(store)
+    await talk(store, "I am another", to=OTHER, session="talk")
+    others = [row for rows in (await dump(store)).values() for row in rows if OTHER.owner in row]
+    done = await forget_owner(store, OWNER)
+    assert done.forgotten.turns == 6
+    assert sorted(set(await holders(store, OWNER)) - {"work", "work_heads"}) == ["stone_salts", "stones"]
+    assert {work.kind for work in await store.work_list(OWNER)} == {"files"}, "its files are still to go"
+    assert await holders(store, SECRET) == []
+    assert [row for rows in (await dump(store)).values() for row in rows if OTHER.owner in row] == others
+    assert (await store.spend_of_day("2026-03-02")).tokens == 10
+    assert await broken(store) == []
+
+
+async def test_of_an_owner_that_is_forgotten_without_stones_nothing_stays(store: Store) -> None:
+    await made(store)
+    lines = await exported(store)
+    await store.forget_turns(OWNER, "talk", 1, 1)
+    await forget_owner(store, OWNER, keep_stones=False)
+    assert set(await holders(store, OWNER)) <= {"work", "work_heads"}
+    assert await transfer.import_lines(memory_over(store), lines) == 6, "nothing keeps it out"
+
+
+async def test_who_was_joined_to_a_forgotten_owner_keeps_what_is_its_own(store: Store) -> None:
+    session = await made(store)
+    await talk(store, "mine", to=OTHER, session="mine")
+    await store.join(OTHER.owner, OWNER)
+    await store_facts(
+        store, fact("both said it", ("talk", 1), ("mine", 1), owner=OTHER.owner, id="f2"), owner=OTHER.owner
+    )
+    await forget_owner(store, session.owner)
+    assert [owner.id for owner in await store.owners()] == [OTHER.owner]
+    assert [turn.text for turn in await store.turns(OTHER.owner, "mine")] == ["mine"]
+    (left,) = await store.facts(OTHER.owner)
+    assert [(proof.session, proof.seq) for proof in left.evidence] == [("mine", 1)]
+
+
+async def test_an_owner_that_goes_on_talking_begins_anew(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verbs_of_forgetting, "TURNS_AT_ONCE", 2)
+    await made(store)
+    assert not (await store.forget_owner(OWNER)).done
+    turn = await store.append(OWNER, KATE, said("here I am again"))
+    assert await forgetting.finish_forgetting(store) == 1
+    assert [session.id for session in await store.sessions(OWNER)] == [turn.session]
+    assert await holders(store, SECRET) == []
+    assert await broken(store) == []
+
+
+async def test_an_owner_that_is_not_there_is_an_error(store: Store) -> None:
+    with pytest.raises(NotFound, match="no owner"):
+        await store.forget_owner("nobody")
+
+
+# --- with a job under way
+
+
+class Thinking(ScriptedModel):
+    """A model that is told something, and does not answer until it is let."""
+
+    def __init__(self, answer: Callable[[Request], str] = _answer) -> None:
+        super().__init__(answer)
+        self.asked, self.may_answer = asyncio.Event(), asyncio.Event()
+        self.told = ""
+
+    async def complete(self, request: Request) -> Completion:
+        self.told += request.material
+        self.asked.set()
+        await self.may_answer.wait()
+        return await super().complete(request)
+
+
+@pytest.mark.spec("P3")
+@pytest.mark.parametrize("kind", ["context", "idle", "summary", "facts"])
+@pytest.mark.parametrize("what", ["turn", "session", "owner"])
+async def test_what_a_job_has_read_before_it_was_forgotten_is_not_committed(
+    store: Store, clock: FixedClock, kind: Any, what: str
+) -> None:
+    model = Thinking()
+    memory = memory_over(store, model, timeout_summarize_seconds=60, compaction={"interval": 1, "keep_recent": 2})
+    texts = [f"turn {seq} about the weather " + "so to speak " * 30 for seq in range(2, 9)]
+    session = await talk(store, f"I really like {SECRET}", *texts)
+    clock.move(3600)
+    reason = "timer" if kind == "idle" else "manual"
+    await store.mark_due(OWNER, Due(kind=kind, at=clock.now(), reason=reason, subject="talk"))
+    worker = Worker(store, {kind: memory.acts[kind]}, holder="w", limits=LIMITS)
+    working = asyncio.create_task(worker.attend(OWNER, kind, "talk"))
+    await asyncio.wait_for(model.asked.wait(), 10)
+    assert SECRET in model.told, "it has read it"
+    if what == "turn":
+        await forget_turns(store, session, 1)
+    elif what == "session":
+        await forget_session(store, session)
+    else:
+        await forget_owner(store, OWNER)
+    model.may_answer.set()
+    await asyncio.wait_for(working, 10)
+    assert await holders(store, SECRET) == []
+    assert await broken(store) == []
+    if what == "turn":
+        await Worker(store, memory.acts, holder="w", limits=LIMITS).drain()
+        assert await holders(store, SECRET) == []
+        if kind == "summary":
+            assert await store.summary_of(OWNER, "talk") is not None, "it is made anew"
+        elif kind == "facts":
+            assert (await store.session(OWNER, "talk")).facts_seq == 8, "it is read anew"
+        else:
+            assert (await store.session(OWNER, "talk")).folded.to_seq > 0, "it is folded anew"
+        assert await broken(store) == []
+
+
+@pytest.mark.spec("FACT-1")
+async def test_the_model_would_have_proved_a_fact_had_nothing_been_forgotten(store: Store) -> None:
+    """That the test above can fail at all."""
+    await talk(store, f"I really like {SECRET}", "I see")
+    memory = memory_over(store)
+    await store.mark_due(OWNER, Due(kind="facts", at=NOON, reason="manual", subject="talk"))
+    await Worker(store, {"facts": memory.acts["facts"]}, holder="w", limits=LIMITS).drain()
+    assert [each.content for each in await store.facts(OWNER, WantedFacts(status=None))] == [f"The user likes {SECRET}"]
+
+
+@pytest.mark.spec("P3", "FACT-11")
+@pytest.mark.parametrize("claimed", [True, False])
+async def test_facts_that_were_read_from_a_turn_before_it_was_forgotten_are_not_stored(
+    store: Store, claimed: bool
+) -> None:
+    await talk(store, f"the code is {SECRET}", "I see")
+    await store.mark_due(OWNER, Due(kind="facts", at=NOON, reason="idle", subject="talk"))
+    claim = await store.claim_one(OWNER, "facts", "talk", holder="w", limits=LIMITS)
+    known = await store.known_facts(OWNER, [])
+    read = Read(session="talk", from_seq=0, to_seq=2, claim=claim if claimed else None)
+    await store.forget_turns(OWNER, "talk", 1, 1)
+    new = fact(f"a fact about {SECRET}", ("talk", 1), id="f1")
+    for version in (known.version, (await store.known_facts(OWNER, [])).version):
+        with pytest.raises(ClaimLost):
+            await store.commit_facts(OWNER, Gathered(version=version, new=(new,)), read)
+    assert await holders(store, SECRET) == []
+    assert (await kinds_due(store, "talk"))["facts"] == "due", "it is read again"
+
+
+# --- the memory files
+
+
+@pytest.mark.parametrize("what", ["turn", "session", "owner"])
+async def test_the_memory_files_say_nothing_of_it_afterwards(store: Store, tmp_path: Path, what: str) -> None:
+    memory = memory_over(store, data_dir=str(tmp_path))
+    await memory.append(KATE, "user", "hello")
+    stated = await memory.facts.add(OWNER, f"The code is {SECRET} today")
+    await memory.facts.add(OWNER, "Ana likes tea")
+    worker = Worker(store, {"files": memory.files.act}, holder="w", limits=LIMITS)
+    await worker.drain()
+    folder = tmp_path / "memory"
+    assert any(SECRET in path.read_text() for path in folder.rglob("*.json")), "they say it"
+
+    session = await store.session(OWNER, stated.evidence[0].session)
+    given: dict[str, Any] = {"verify": True, "data_dir": folder, "rewrite": memory.files.rebuild}
+    if what == "turn":
+        done = await forget_turns(store, session, stated.evidence[0].seq, **given)
+    elif what == "session":
+        done = await forget_session(store, session, **given)
+    else:
+        done = await forget_owner(store, OWNER, **given)
+    assert done.proof is not None and done.proof.clean, done.proof
+    await worker.drain()
+    assert [path for path in folder.rglob("*") if path.is_file() and SECRET in path.read_text()] == []
+    contents = [each.content for each in await store.facts(OWNER)]
+    assert contents == (["Ana likes tea"] if what == "turn" else []), "nothing is taken in from the files again"
+
+
+# --- the proof
+
+
+async def test_the_proof_names_the_turn_that_still_says_the_words(store: Store, tmp_path: Path) -> None:
+    session = await talk(store, f"the code is {SECRET} today", f"so the code is {SECRET}, I see")
+    done = await forget_turns(store, session, 1, verify=True)
+    assert done.proof is not None and done.proof.clean
+    assert any("session talk, seq 2" in place for place in done.proof.said_elsewhere)
+
+
+async def test_words_that_somebody_else_has_prove_nothing(store: Store) -> None:
+    session = await talk(store, f"the code is {SECRET} today", "I see")
+    await talk(store, "one", "two", to=OTHER, session="talk")
+    block = verbs.block("talk", 1, 2, text=f"something about {SECRET}")
+    await store.commit_blocks(OTHER.owner, "talk", verbs.change(block))
+    done = await forget_turns(store, session, 1, verify=True)
+    assert done.proof is not None and done.proof.clean, done.proof
+    assert any(place.startswith("table blocks") for place in done.proof.said_elsewhere)
+
+
+async def test_the_proof_finds_a_block_that_still_says_it(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    await merged(store)
+    monkeypatch.setattr(remaking, "remake_blocks", lambda *_: 0)
+    done = await forget_turns(store, await store.session(OWNER, "talk"), 3, verify=True)
+    assert done.proof is not None and not done.proof.clean
+    assert any(place.startswith("table blocks (session talk, number 2") for place in done.proof.found)
+
+
+@pytest.mark.spec("CTX-11")
+async def test_a_context_with_stones_of_every_role_is_one_that_providers_take(store: Store) -> None:
+    call = {"type": "tool_call", "id": "c", "name": "look", "arguments": {}}
+    result = {"type": "tool_result", "id": "c", "content": SECRET}
+    memory = memory_over(store)
+    for forgotten in ([1], [2], [3], [4], [2, 3], [1, 2, 3, 4]):
+        name = "-".join(map(str, forgotten))
+        await store.open_session(KATE, name)
+        for role, text, parts in (
+            ("user", "look", []),
+            ("assistant", "", [call]),
+            ("tool", "", [result]),
+            ("assistant", "there", []),
+            ("user", "thanks", []),
+        ):
+            await store.append(OWNER, name, said(text, role, parts=parts))
+        for seq in forgotten:
+            await store.forget_turns(OWNER, name, seq, seq)
+        context = await memory.context(await store.session(OWNER, name))
+        calls = [part["id"] for message in context.messages for part in message.parts if part["type"] == "tool_call"]
+        results = [
+            part["id"] for message in context.messages for part in message.parts if part["type"] == "tool_result"
+        ]
+        assert calls == results and all(message.text or message.parts for message in context.messages)
+        assert context.messages[-1].text == "thanks"
+
+
+async def test_the_proof_finds_what_is_left_in_a_file_of_the_data_folder(store: Store, tmp_path: Path) -> None:
+    session = await talk(store, f"the code is {SECRET} today", "I see")
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "2026-03-02.md").write_text(f"# Monday\n- the code is {SECRET} today\n", encoding="utf-16")
+    done = await forget_turns(store, session, 1, verify=True, data_dir=folder)
+    assert done.proof is not None and not done.proof.clean
+    assert {place.partition(": ")[0] for place in done.proof.found} == {str(folder / "2026-03-02.md")}
+
+    async def rewrite(owner: str) -> None:
+        (folder / "2026-03-02.md").write_text("# Monday\n")
+
+    session = await talk(store, f"the code is {SECRET} today", "I see", session="again")
+    done = await forget_turns(store, session, 1, verify=True, data_dir=folder, rewrite=rewrite)
+    assert done.proof is not None and done.proof.clean
+
+
+async def canaries(store: Store, count: int) -> list[Session]:
+    """Sessions with a word of their own in everything that is kept of one."""
+    made: list[Session] = []
+    for number in range(count):
+        word, name = f"canary{number:04d}{RUN}", f"s{number}"
+        session = await talk(store, *(f"{word} {place} said here" for place in ("one", "two", "three")), session=name)
+        parts = [{"type": "tool_result", "id": "1", "content": f"{word} in a tool's answer"}]
+        giant = said(f"{word} in a giant turn " * 300, "tool", parts=parts, key=f"{word} key", terms=[word, "giant"])
+        shown = Shown(text=f"{word} in a giant …", parts=parts)
+        await store.append(OWNER, name, Entry(draft=giant.draft, terms=giant.terms, bytes=giant.bytes, shown=shown))
+        block = verbs.block(name, 1, 2, text=f"{word} in a block", tokens=30, lost=(word,))
+        change = verbs.change(block, reports=(verbs.report(name, f"{word} in a report"),), turns=4, exchanges=2)
+        await store.commit_blocks(OWNER, name, change)
+        about = replace(verbs.summary(name), title=f"{word} in a title", open_threads=(f"{word} is open",))
+        await store.commit_summary(OWNER, about, before_seq=0)
+        await store_facts(store, fact(f"{word} in a fact", (name, 1), id=f"f{number}"))
+        made.append(session)
+    return made
+
+
+async def test_of_a_hundred_sessions_every_second_is_forgotten_to_the_last_byte(store: Store) -> None:
+    sessions = await canaries(store, 100)
+    await asyncio.sleep(0.3)
+    for session in sessions[::2]:
+        await forget_session(store, session)
+    words = [f"canary{number:04d}{RUN}" for number in range(100)]
+    proof = await prove(store, words[::2], owner=OWNER)
+    assert proof.clean, proof.found[:5]
+    assert proof.said_elsewhere == ()
+    if isinstance(store, SQLiteStore):
+        assert str(store.path) in proof.looked_at
+        whole = b"".join(path.read_bytes() for path in store.path.parent.glob("afterglow.db*"))
+        assert [word for word in words[::2] if word.encode() in whole] == []
+        assert all(word.encode() in whole for word in words[1::2]), "that it can be found at all"
+    found = await store.word_matches(OWNER, words)
+    assert {turn.session for turn in found.turns} == {session.id for session in sessions[1::2]}
+    assert await broken(store) == []
+
+
+async def test_a_forgotten_owner_is_gone_to_the_last_byte(store: Store) -> None:
+    await canaries(store, 5)
+    done = await forget_owner(store, OWNER, verify=True)
+    assert done.proof is not None and done.proof.clean, done.proof
+    assert len(done.proof.looked_at) > 1, "the files were searched, on both databases"
+
+
+async def test_a_forgotten_turn_is_gone_to_the_last_byte(store: Store) -> None:
+    sessions = await canaries(store, 5)
+    for session in sessions:
+        last = (await store.session(OWNER, session.id)).turns
+        done = await forget_turns(store, session, 1, last, verify=True)
+        assert done.proof is not None and done.proof.clean, done.proof
+
+
+async def test_bytes_that_belong_to_no_row_are_found_and_written_over(store: Store, tmp_path: Path) -> None:
+    if not isinstance(store, SQLiteStore):
+        pytest.skip("pages are SQLite's")
+    session = await talk(store, f"the code is {SECRET} today", "I see")
+
+    def without_overwriting(tx: Tx) -> None:
+        tx.run("PRAGMA secure_delete = OFF")
+
+    await store._write("pragma", EVERYONE, without_overwriting)
+    await forget_turns(store, session, 1)
+    await store.scrub()
+    assert SECRET.encode() in store.path.read_bytes(), "they are left behind"
+    proof = await prove(store, [SECRET], owner=OWNER, session="talk")
+    assert proof.clean, proof
+    assert SECRET.encode() not in store.path.read_bytes()
+
+
+def test_a_text_is_recognised_by_its_runs_of_words_and_its_rare_words() -> None:
+    found = pieces("My code is Zulu99887 and nobody knows it")
+    assert "Zulu99887" in found and "zulu99887" in found and "code is Zulu99887" in found
+    assert pieces("My pin") == ["My pin"] and pieces("yes") == []
+
+
+async def test_a_proof_that_the_database_has_no_time_for_says_so(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def busy(*, whole: bool = False) -> None:
+        raise StoreUnavailable("somebody holds it")
+
+    session = await talk(store, f"the code is {SECRET} today", "I see")
+    monkeypatch.setattr(store, "scrub", busy)
+    done = await forget_turns(store, session, 1, verify=True)
+    assert done.forgotten.turns == 1 and done.proof is not None
+    assert any("somebody holds it" in each for each in done.proof.not_looked_at)

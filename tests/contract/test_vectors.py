@@ -1,0 +1,233 @@
+"""Vectors: made behind what is written, lost by no kill, made twice by nobody, remade when the embedder changes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from afterglow import failpoints
+from afterglow.errors import ClaimLost, ModelBusy
+from afterglow.search import words
+from afterglow.search.meaning import Meaning
+from afterglow.search.memory_search import memory_search
+from afterglow.search.vectors import BATCH, Vectors
+from afterglow.store import search
+from afterglow.store.contract import Store
+from afterglow.store.transaction import EVERYONE, Tx
+from afterglow.turns import Binding
+from afterglow.work import Limits
+from afterglow.worker import Worker
+from tests.conftest import KATE, OTHER, OpenStore, said
+
+pytest.importorskip("numpy")
+pytestmark = pytest.mark.spec("FACT-9")
+
+WEB = Binding(agent="kate", channel="web", sender="ana")
+THEMES = ("pet dog puppy cat animal", "car bus train vehicle", "tea coffee drink", "house flat home", "zebra", "violin")
+
+
+class Themes:
+    """An embedder that knows a few themes and nothing else."""
+
+    def __init__(self, name: str = "themes") -> None:
+        self.name = name
+        self.seen: list[str] = []
+        self.fails = False
+
+    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        if self.fails:
+            raise ModelBusy("not now")
+        self.seen += texts
+        return [
+            [sum(word in theme.split() for word in text.lower().split()) + 0.01 for theme in THEMES] for text in texts
+        ]
+
+
+async def say(store: Store, *texts: str, binding: Binding = KATE, session: str = "talk") -> None:
+    await store.open_session(binding, session)
+    for text in texts:
+        await store.append(binding.owner, session, said(text, terms=words.terms(text)))
+
+
+async def work(store: Store, embedder: Themes, rounds: int = 3) -> Vectors:
+    """Do all there is to do, as a process in the background does it."""
+    vectors = Vectors(store, embedder)
+    await vectors._announced()
+    worker = Worker(store, {"vectors": vectors.act}, holder="w", limits=Limits())
+    for _ in range(rounds):
+        await store.sweep_vectors()
+        await worker.drain()
+    return vectors
+
+
+async def find(
+    store: Store, embedder: Themes, text: str, owner: str = KATE.owner, **more: Any
+) -> list[tuple[str, int]]:
+    found = await memory_search(
+        store, Meaning(store, embedder, more.pop("other", lambda name: None)), owner, text, **more
+    )
+    return [(hit.session, hit.seq) for hit in found.hits]
+
+
+async def counted(store: Store, table: str) -> int:
+    def look(tx: Tx) -> int:
+        return int(tx.one(f"SELECT count(*) AS n FROM {table}")["n"])
+
+    return await store._read("counted", EVERYONE, look)
+
+
+async def test_what_means_the_same_is_found_without_a_word_in_common(store: Store) -> None:
+    await say(store, "my puppy ran off", "the train was late", "a cup of coffee")
+    embedder = Themes()
+    await work(store, embedder)
+    assert (await find(store, embedder, "animal"))[0] == ("talk", 1)
+    assert (await find(store, embedder, "vehicle"))[0] == ("talk", 2)
+
+
+async def test_what_has_no_vector_yet_is_found_by_its_words(store: Store) -> None:
+    embedder = Themes()
+    await say(store, "my puppy ran off")
+    await work(store, embedder)
+    await say(store, "an animal was seen")
+    assert set(await find(store, embedder, "animal")) == {("talk", 1), ("talk", 2)}
+
+
+async def test_everything_is_embedded_once_however_much_there_is(store: Store) -> None:
+    texts = [f"turn {number} about tea" for number in range(2 * BATCH + 5)]
+    await say(store, *texts)
+    embedder = Themes()
+    await work(store, embedder)
+    assert sorted(embedder.seen) == sorted(texts)
+    assert await counted(store, "search_vectors") == len(texts)
+    assert await counted(store, "search_fresh") == 0
+    await work(store, embedder)
+    assert len(embedder.seen) == len(texts)
+
+
+async def test_two_processes_embed_nothing_twice(open_store: OpenStore) -> None:
+    first, second = await open_store(), await open_store()
+    await say(first, *(f"turn {number}" for number in range(BATCH + 5)))
+    embedder = Themes()
+    await asyncio.gather(work(first, embedder), work(second, embedder))
+    assert len(embedder.seen) == BATCH + 5
+    assert await counted(first, "search_vectors") == BATCH + 5
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+async def test_a_failure_at_the_commit_loses_nothing_and_doubles_nothing(store: Store, place: str) -> None:
+    await say(store, "my puppy ran off", "the train was late")
+    embedder = Themes()
+    failpoints.arm(f"commit_vectors:{place}", "error")
+    await work(store, embedder, rounds=1)
+    failpoints.disarm()
+    assert await counted(store, "search_vectors") == (0 if place == "before" else 2)
+    await store.retry(EVERYONE, kind="vectors")
+    await work(store, embedder)
+    assert await counted(store, "search_vectors") == 2
+    assert await counted(store, "search_fresh") == 0
+    assert (await find(store, embedder, "animal"))[0] == ("talk", 1)
+
+
+async def test_an_embedder_that_fails_leaves_its_work_due(store: Store) -> None:
+    await say(store, "my puppy ran off")
+    embedder = Themes()
+    embedder.fails = True
+    await work(store, embedder)
+    (waiting,) = await store.work_list(EVERYONE, kind="vectors")
+    assert (waiting.attempts, waiting.owner) == (1, KATE.owner)
+    assert "not now" in (waiting.last_error or "")
+
+
+async def test_whoever_lost_the_claim_writes_no_vector(store: Store) -> None:
+    await say(store, "my puppy ran off")
+    await store.use_embedder("themes")
+    await store.sweep_vectors()
+    (claim,) = await store.claim(("vectors",), limit=1, holder="a", limits=Limits())
+    await store.give_back(claim, "late", wait_seconds=0, park=False)
+    (waiting,) = await store.unembedded(KATE.owner, 10)
+    with pytest.raises(ClaimLost):
+        await store.commit_vectors(claim, 1, [(waiting.id, b"1")])
+    assert await counted(store, "search_vectors") == 0
+
+
+async def test_old_vectors_are_used_until_the_new_are_complete_and_removed_then(store: Store) -> None:
+    await say(store, "my puppy ran off", "the train was late")
+    old, new = Themes("old"), Themes("new")
+    await work(store, old)
+    other = {"old": old, "new": new}.get
+    await store.use_embedder("new")
+    old.seen.clear()
+    assert (await find(store, new, "animal", other=other))[0] == ("talk", 1)
+    assert old.seen == ["animal"], "the question was put to the old one"
+    await work(store, new)
+    old.seen.clear()
+    assert (await find(store, new, "animal", other=other))[0] == ("talk", 1)
+    assert old.seen == []
+    assert await counted(store, "search_vectors") == 2
+    assert [each.name for each in await store.generations(KATE.owner)] == ["new"]
+
+
+async def test_a_process_with_older_settings_leaves_the_work_to_the_newer(store: Store) -> None:
+    await say(store, "my puppy ran off")
+    late = Vectors(store, Themes("old"))
+    await late._announced()
+    await store.use_embedder("new")
+    await store.sweep_vectors()
+    worker = Worker(store, {"vectors": late.act}, holder="w", limits=Limits())
+    assert await worker.drain() == 1
+    (waiting,) = await store.work_list(EVERYONE, kind="vectors")
+    assert (waiting.state, waiting.last_error) == ("waiting", None)
+    assert await counted(store, "search_vectors") == 0
+    (claim,) = [await store.claim_one(KATE.owner, "vectors", KATE.owner, holder="w", limits=Limits(), anyway=True)]
+    assert claim is not None
+    with pytest.raises(ClaimLost, match="another embedder"):
+        await store.commit_vectors(claim, 1, [])
+
+
+async def test_what_is_removed_takes_its_vector_with_it(store: Store) -> None:
+    await say(store, "my puppy ran off", "the train was late")
+    embedder = Themes()
+    await work(store, embedder)
+    meaning = Meaning(store, embedder)
+    await memory_search(store, meaning, KATE.owner, "animal")
+
+    def run(tx: Tx) -> None:
+        search.unindex_record(tx, owner=KATE.owner, kind="turn", place="talk", seq=1)
+
+    await store._write("unindex", KATE.owner, run)
+    assert await counted(store, "search_vectors") == 1
+    hits = (await memory_search(store, meaning, KATE.owner, "animal")).hits
+    assert 1 not in [hit.seq for hit in hits], "although its signs are still in memory"
+
+
+@pytest.mark.spec("SAFE-2")
+async def test_owners_see_their_own_vectors_and_those_joined_to_them(store: Store) -> None:
+    await say(store, "my puppy ran off")
+    await say(store, "a cat sat there", binding=WEB, session="web")
+    await say(store, "an animal of somebody else", "dog", binding=OTHER, session="other")
+    embedder = Themes()
+    await work(store, embedder)
+    meaning = Meaning(store, embedder)
+
+    async def found() -> set[str]:
+        return {hit.session for hit in (await memory_search(store, meaning, KATE.owner, "animal")).hits}
+
+    assert await found() == {"talk"}
+    await store.join(WEB.owner, KATE.owner)
+    assert await found() == {"talk", "web"}
+    await store.part(WEB.owner)
+    assert await found() == {"talk"}, "although the other's signs were in memory"
+
+
+async def test_new_vectors_are_read_as_they_come(store: Store) -> None:
+    embedder = Themes()
+    await say(store, "my puppy ran off")
+    await work(store, embedder)
+    meaning = Meaning(store, embedder)
+    assert len((await memory_search(store, meaning, KATE.owner, "animal")).hits) == 1
+    await say(store, "a cat sat there")
+    await work(store, embedder)
+    assert len((await memory_search(store, meaning, KATE.owner, "animal")).hits) == 2

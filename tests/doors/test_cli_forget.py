@@ -1,0 +1,71 @@
+"""The command line of forgetting: turns, sessions, owners, with the proof."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from afterglow import Memory
+from tests.conftest import KATE
+from tests.doors.conftest import Run
+from tests.doors.test_cli_summaries import really
+
+pytestmark = pytest.mark.spec("SAFE-3", "P12", "DOOR-2")
+
+
+@pytest.fixture
+def session(run: Run, folder: Path) -> str:
+    """A session in which something was said that is to be forgotten, and facts were drawn from it."""
+    run("init")
+
+    async def say(memory: Memory) -> str:
+        turn = await memory.append(KATE, "user", "I prefer zebrafinch tea with Dr Weberknecht.")
+        await memory.append(KATE, "user", "I like plain water.")
+        found = await memory.session(turn.session, owner=KATE.owner)
+        await memory.facts.extract(found)
+        await memory.facts.write_files(KATE.owner)
+        return found.id
+
+    return really(folder, say)
+
+
+def somewhere(folder: Path, word: str) -> list[str]:
+    return [path.name for path in folder.rglob("*") if path.is_file() and word.encode() in path.read_bytes()]
+
+
+def test_a_turn_is_forgotten_with_what_came_from_it_and_the_bytes_are_searched(
+    run: Run, folder: Path, session: str
+) -> None:
+    assert somewhere(folder, "zebrafinch")
+    done = run("forget", "turn", session, "1", "--yes", "--verify")
+    assert done.stdout.startswith(f"Forgotten: turn 1 of {session} (1 turn, 1 fact).")
+    assert done.stdout.endswith("Nothing of it was found.\n")
+    assert somewhere(folder, "zebrafinch") == []
+    assert "(forgotten)" in run("sessions", "show", session).stdout
+    assert [each["content"] for each in json.loads(run("facts", "list", "--json").stdout)["items"]] == [
+        "I like plain water."
+    ]
+
+
+def test_a_session_and_an_owner_are_forgotten(run: Run, folder: Path, session: str) -> None:
+    proof = json.loads(run("forget", "session", session, "--yes", "--verify", "--json").stdout)["proof"]
+    assert proof["clean"] and proof["found"] == []
+    assert "no session" in run("sessions", "show", session, code=1).stderr.lower()
+    run("forget", "owner", KATE.owner, "--yes", "--verify")
+    assert somewhere(folder, "water") == []
+    assert "There are no sessions yet." in run("sessions").stderr
+
+
+def test_a_statement_to_afterglow_is_forgotten_with_its_fact(run: Run, folder: Path, session: str) -> None:
+    fact = json.loads(run("facts", "add", "I keep a quokka", "--json").stdout)["fact"]
+    run("forget", "fact", fact["id"])
+    assert "quokka" not in run("search", "quokka").stdout
+
+
+def test_nobody_forgets_by_a_slip_of_the_hand(run: Run, session: str) -> None:
+    assert "say --yes if that is meant" in run("forget", "session", session, code=2).stderr
+    assert "there is no owner 'nobody'" in run("forget", "owner", "nobody", "--yes", code=1).stderr
+    assert "9 to 9 are not among them" in run("forget", "turn", session, "9", "--yes", code=1).stderr
+    assert "water" in run("sessions", "show", session).stdout

@@ -1,0 +1,47 @@
+"""What the nursery's children do to forget, and to write while others forget."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from afterglow import forgetting
+from afterglow.errors import NotFound
+from afterglow.store import forgetting as verbs_of_forgetting
+from tests.conftest import KATE, said
+from tests.faults.nursery import Voice
+from tests.faults.tasks import open_store
+
+
+async def forget(voice: Voice, number: int, order: dict[str, Any]) -> None:
+    """Forget turns, a session or an owner, a few turns at a time."""
+    verbs_of_forgetting.TURNS_AT_ONCE = order.get("at_once", 3)
+    store = await open_store(order["address"])
+    try:
+        if order["what"] == "owner":
+            await forgetting.forget_owner(store, KATE.owner, verify=order.get("verify", False))
+        else:
+            session = await store.session(KATE.owner, "talk")
+            if order["what"] == "session":
+                await forgetting.forget_session(store, session, verify=order.get("verify", False))
+            else:
+                await forgetting.forget_turns(store, session, 1, session.turns, verify=order.get("verify", False))
+        voice.say("forgotten")
+    except NotFound:
+        voice.say("somebody else was first")
+    await store.close()
+
+
+async def write_and_forget(voice: Voice, number: int, order: dict[str, Any]) -> None:
+    """Children with an even number write to one session, and write each turn again under its key; the others forget them."""
+    store = await open_store(order["address"])
+    for count in range(order["turns"]):
+        key = f"{number}-{count}" if number % 2 == 0 else f"{number - 1}-{count}"
+        if number % 2 == 0:
+            for _ in range(2):
+                turn = await store.append(KATE.owner, "talk", said(f"canary{key}", key=key))
+            voice.say([turn.seq, key])
+        else:
+            session = await store.session(KATE.owner, "talk")
+            if session.turns:
+                await store.forget_turns(KATE.owner, "talk", 1, session.turns)
+    await store.close()

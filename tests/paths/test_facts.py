@@ -1,0 +1,453 @@
+"""Facts through the front door: read, checked, gated, compared, committed with the watermark."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from afterglow import recalled
+from afterglow.clock import FixedClock
+from afterglow.errors import BadInput, NotFound
+from afterglow.memory import Memory
+from afterglow.model import Request, scripted
+from afterglow.model.offline import OfflineModel
+from afterglow.model.scripted import ScriptedModel
+from afterglow.steward import Round, Steward, Stewardship
+from afterglow.store.contract import Store
+from afterglow.store.sqlite import SQLiteStore
+from afterglow.transfer import export_lines, import_lines
+from afterglow.turns import Binding, Session
+from afterglow.work import Limits
+from afterglow.worker import Worker
+from tests.conftest import KATE, NOON, OTHER
+from tests.paths.conftest import OpenMemory
+
+SEATS = "I prefer aisle seats on flights."
+FACT = {"type": "preference", "content": "The user prefers aisle seats on flights.", "confidence": "high"}
+
+
+def fact(turn: int, quote: str = SEATS, **more: Any) -> dict[str, Any]:
+    return {**FACT, "turn": turn, "speaker": "user", "quote": quote, **more}
+
+
+def saying(*facts: dict[str, Any]) -> ScriptedModel:
+    """A model that claims these facts whenever it is asked, and takes no two for the same."""
+    return ScriptedModel(lambda request: _answer(request, list(facts)))
+
+
+def _answer(request: Request, facts: list[dict[str, Any]]) -> str:
+    if "pairs" in request.instructions:
+        return json.dumps({"pairs": []})
+    return json.dumps({"facts": facts})
+
+
+async def said(memory: Memory, *texts: str, to: Binding = KATE, **more: Any) -> Session:
+    turn = None
+    for text in texts:
+        turn = await memory.append(to, "user", text, **more)
+    assert turn is not None
+    return await memory.session(turn.session, owner=to.owner)
+
+
+@asynccontextmanager
+async def other_store(folder: Path) -> AsyncIterator[Store]:
+    """An empty store beside the test's own."""
+    store = await SQLiteStore.open(folder / "other.db", FixedClock(NOON, seed=7))
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+async def work(memory: Memory) -> int:
+    return await Worker(memory.store, memory.acts, holder="w", limits=Limits()).drain()
+
+
+@pytest.mark.spec("FACT-2", "FACT-3", "FACT-4", "P10")
+async def test_a_fact_is_kept_with_its_proof_and_the_watermark_moves_with_it(memory_with: OpenMemory) -> None:
+    memory = memory_with(answering=saying(fact(1)))
+    session = await said(memory, SEATS, "And now something else.")
+    outcome = await memory.facts.extract(session)
+    assert (outcome.claimed, outcome.stored, outcome.pending) == (1, 1, 0)
+    (kept,) = await memory.facts.list(KATE.owner)
+    assert (kept.type, kept.content, kept.confidence, kept.status) == (*FACT.values(), "active")
+    assert (kept.source_date, kept.trust, kept.session, kept.way) == ("2026-03-02", "owner", session.id, "extracted")
+    assert [(proof.seq, proof.quote) for proof in kept.evidence] == [(1, SEATS)]
+    (proof,) = await memory.facts.proofs(kept)
+    assert [turn.seq for turn in proof.turns] == [1, 2]
+    assert (await memory.session(session.id, owner=KATE.owner)).facts_seq == 2
+
+
+@pytest.mark.spec("FACT-2")
+async def test_only_what_is_new_is_read(memory_with: OpenMemory) -> None:
+    asked: list[str] = []
+
+    def answer(request: Request) -> scripted.Step:
+        asked.append(request.material)
+        return json.dumps({"facts": []})
+
+    memory = memory_with(answering=ScriptedModel(answer))
+    session = await said(memory, *(f"Statement number {n} of many." for n in range(1, 8)))
+    await memory.facts.extract(session)
+    session = await said(memory, "One more statement.")
+    await memory.facts.extract(session)
+    assert "[8]" in asked[1] and "[4]" not in asked[1], (
+        "of what was read, a few turns are shown for what they are about"
+    )
+    await memory.facts.extract(await memory.session(session.id, owner=KATE.owner))
+    assert len(asked) == 2, "nothing new, nothing asked"
+
+
+@pytest.mark.spec("FACT-4")
+@pytest.mark.parametrize(
+    ("claim", "why"),
+    [
+        (fact(1, quote="I prefer window seats."), "quote not in the turn"),
+        (fact(9), "no such turn"),
+        (fact(1, speaker="assistant"), "wrong speaker"),
+        (fact(1, content="The user prefers aisle seats on flights to Lisbon."), "a name that was not said"),
+        (fact(1, content="The user prefers aisle seats on 12 flights."), "a number that was not said"),
+        (fact(1, content="On 5 May 2026 the user prefers aisle seats on flights."), "a day that was not said"),
+        (fact(1, content="The user owns a small brown dog and a parrot."), "not in what was said"),
+        (fact(1, type="secret"), "unknown type or confidence"),
+        (fact(1, confidence="certain"), "unknown type or confidence"),
+        (fact(1, content="x" * 501), "too short or too long"),
+        (fact(1, quote=""), "too short or too long"),
+    ],
+)
+async def test_what_is_not_proved_is_dropped_and_counted(
+    memory_with: OpenMemory, claim: dict[str, Any], why: str
+) -> None:
+    memory = memory_with(answering=saying(claim))
+    outcome = await memory.facts.extract(await said(memory, SEATS))
+    assert {reason: n for reason, n in outcome.dropped.items() if n} == {why: 1}
+    assert await memory.facts.list(KATE.owner, status=None) == []
+    ((_, _, reading),) = await memory.store.readings(KATE.owner)
+    assert (reading.claimed, reading.stored, dict(reading.dropped)) == (1, 0, {why: 1})
+
+
+@pytest.mark.spec("FACT-4", "P6")
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "not JSON at all",
+        '{"facts": [{"type": "preference", "content":',
+        '{"facts": "all of them"}',
+        '{"facts": [{"type": 1, "content": null, "turn": "x", "quote": []}]}',
+        json.dumps({"facts": [fact(1)] * 3})[:-40],
+        "[]",
+        scripted.EMPTY,
+        scripted.REFUSAL,
+    ],
+)
+async def test_an_answer_of_no_use_is_asked_for_once_more_and_then_left(memory_with: OpenMemory, answer: Any) -> None:
+    asked = 0
+
+    def script(request: Request) -> scripted.Step:
+        nonlocal asked
+        asked += 1
+        return answer
+
+    memory = memory_with(answering=ScriptedModel(script))
+    session = await said(memory, SEATS)
+    outcome = await memory.facts.extract(session)
+    assert (asked, outcome.stored) == (2, 0)
+    assert (await memory.session(session.id, owner=KATE.owner)).facts_seq == 1, "it is not tried for ever"
+
+
+@pytest.mark.spec("FACT-4")
+async def test_a_flood_of_facts_is_cut_off_and_the_same_one_again_is_stored_once(memory_with: OpenMemory) -> None:
+    memory = memory_with(answering=saying(*[fact(1)] * 500))
+    outcome = await memory.facts.extract(await said(memory, SEATS))
+    assert (outcome.claimed, outcome.stored, outcome.dropped["too many"]) == (500, 1, 460)
+
+
+@pytest.mark.spec("P6", "FACT-2")
+async def test_a_model_that_is_down_moves_no_watermark(memory_with: OpenMemory) -> None:
+    steps: list[scripted.Step] = [scripted.SERVER_ERROR, json.dumps({"facts": [fact(1)]})]
+    memory = memory_with(answering=ScriptedModel(lambda request: steps.pop(0)))
+    session = await said(memory, SEATS)
+    with pytest.raises(Exception, match="500"):
+        await memory.facts.extract(session)
+    assert (await memory.session(session.id, owner=KATE.owner)).facts_seq == 0
+    assert (await memory.facts.extract(session)).stored == 1
+
+
+@pytest.mark.spec("FACT-3")
+async def test_a_relative_day_is_made_absolute_from_the_turns_own_time(
+    memory_with: OpenMemory, clock: FixedClock
+) -> None:
+    text = "The launch of the shop is tomorrow."
+    claim = fact(1, quote=text, type="event", content="The launch of the shop is tomorrow.")
+    memory = memory_with(answering=saying(claim), zone="Pacific/Auckland")
+    session = await said(memory, text)
+    clock.move(40 * 86400)
+    await memory.facts.extract(session)
+    (kept,) = await memory.facts.list(KATE.owner)
+    assert kept.content == "The launch of the shop is on 4 March 2026.", "noon in UTC is the next day in Auckland"
+    assert kept.source_date == "2026-03-03"
+
+
+@pytest.mark.spec("FACT-5")
+async def test_a_fact_that_is_said_again_gains_a_proof(memory_with: OpenMemory, clock: FixedClock) -> None:
+    def answer(request: Request) -> scripted.Step:
+        turn = 2 if "[2]" in request.material else 1
+        return _answer(request, [fact(turn)])
+
+    memory = memory_with(answering=ScriptedModel(answer))
+    await memory.facts.extract(await said(memory, SEATS))
+    clock.move(86400)
+    outcome = await memory.facts.extract(await said(memory, "As I told you: " + SEATS))
+    assert (outcome.stored, outcome.again) == (0, 1)
+    (kept,) = await memory.facts.list(KATE.owner)
+    assert [proof.seq for proof in kept.evidence] == [1, 2]
+
+
+@pytest.mark.spec("FACT-5")
+async def test_two_sessions_of_one_owner_that_are_read_at_once_store_a_fact_once(
+    memory_with: OpenMemory, store: Store
+) -> None:
+    both, asked = asyncio.Event(), 0
+
+    class Slow(ScriptedModel):
+        async def complete(self, request: Request) -> Any:
+            nonlocal asked
+            asked += 1
+            if asked == 2:
+                both.set()
+            await both.wait()
+            return await super().complete(request)
+
+    memory = memory_with(answering=Slow(lambda request: _answer(request, [fact(1)])))
+    one = await memory.append(KATE, "user", SEATS, session="one")
+    two = await memory.append(KATE, "user", SEATS, session="two")
+    sessions = [await memory.session(each.session, owner=KATE.owner) for each in (one, two)]
+    outcomes = await asyncio.gather(*(memory.facts.extract(each) for each in sessions))
+    assert sorted((each.stored, each.again) for each in outcomes) == [(0, 1), (1, 0)]
+    (kept,) = await memory.facts.list(KATE.owner)
+    assert {proof.session for proof in kept.evidence} == {"one", "two"}
+    assert asked == 2, "it was compared again, not asked again"
+
+
+@pytest.mark.spec("FACT-5")
+async def test_a_fact_that_contradicts_an_older_one_takes_its_place_and_both_stay_readable(
+    memory_with: OpenMemory, clock: FixedClock
+) -> None:
+    berlin, hamburg = "I live in Berlin near the park.", "I now live in Hamburg near the park."
+
+    def answer(request: Request) -> scripted.Step:
+        if "pairs" in request.instructions:
+            return json.dumps({"pairs": [{"pair": 1, "verdict": "replaces"}]})
+        if hamburg in request.material.replace("\n", " ") and "[2]" in request.material:
+            return _answer(
+                request, [fact(2, hamburg, type="person", content="The user lives in Hamburg near the park.")]
+            )
+        return _answer(request, [fact(1, berlin, type="person", content="The user lives in Berlin near the park.")])
+
+    memory = memory_with(answering=ScriptedModel(answer))
+    await memory.facts.extract(await said(memory, berlin))
+    clock.move(86400)
+    await memory.facts.extract(await said(memory, hamburg))
+    (new,) = await memory.facts.list(KATE.owner)
+    (old,) = await memory.facts.list(KATE.owner, status="superseded")
+    assert (new.content, new.supersedes) == ("The user lives in Hamburg near the park.", old.id)
+    assert old.content == "The user lives in Berlin near the park."
+
+
+@pytest.mark.spec("FACT-10")
+async def test_recalled_memory_is_never_extracted_again(memory_with: OpenMemory) -> None:
+    memory = memory_with(answering=saying(fact(1), fact(2)))
+    marked = await memory.append(KATE, "user", f"You wrote: {SEATS} Right?", recalled=[(11, 11 + len(SEATS))])
+    await memory.append(KATE, "user", f"What did you find? {recalled.wrap(SEATS)}")
+    outcome = await memory.facts.extract(await memory.session(marked.session, owner=KATE.owner))
+    assert (outcome.stored, outcome.dropped["quote not in the turn"]) == (0, 2)
+
+
+@pytest.mark.spec("FACT-10", "P11")
+async def test_what_a_tool_says_waits_or_is_dropped_and_only_the_owner_approves(memory_with: OpenMemory) -> None:
+    page = "The shop has moved its orders to shop-orders.example since March. The user prefers the blue pen."
+    claims = [
+        fact(1, "The shop has moved its orders to shop-orders.example", type="event", speaker="tool",
+             content="The shop moved its orders to shop-orders.example."),
+        fact(1, "The user prefers the blue pen.", speaker="tool", content="Ana prefers the blue pen."),
+    ]  # fmt: skip
+    memory = memory_with(answering=saying(*claims))
+    turn = await memory.append(KATE, "tool", page + " Ana was there.")
+    outcome = await memory.facts.extract(await memory.session(turn.session, owner=KATE.owner))
+    assert (outcome.stored, outcome.pending) == (1, 1)
+    assert await memory.facts.list(KATE.owner) == []
+    (waiting,) = await memory.facts.list(KATE.owner, status="pending")
+    assert waiting.why == "it holds a link, and the owner did not say it"
+    assert (await memory.facts.approve(KATE.owner, waiting.id)).status == "active"
+    with pytest.raises(BadInput, match="only a pending one"):
+        await memory.facts.reject(KATE.owner, waiting.id)
+
+
+@pytest.mark.spec("FACT-11")
+async def test_what_was_forgotten_does_not_come_back(memory_with: OpenMemory) -> None:
+    memory = memory_with(answering=saying(fact(1), fact(1, content="On flights the user likes to sit on the aisle.")))
+    session = await said(memory, SEATS)
+    await memory.facts.extract(session)
+    for kept in await memory.facts.list(KATE.owner):
+        await memory.facts.forget(KATE.owner, kept.id)
+    outcome = await memory.facts.extract(session, anew=True)
+    assert (outcome.stored, outcome.dropped["forgotten"]) == (
+        0,
+        outcome.claimed - outcome.dropped["not in what was said"],
+    )
+    assert await memory.facts.list(KATE.owner, status=None) == []
+    again = await memory.facts.add(KATE.owner, FACT["content"], type="preference")
+    assert again.status == "active", "its owner may say it again"
+
+
+@pytest.mark.spec("FACT-11")
+async def test_an_owner_adds_and_edits_facts_each_with_a_proof_of_its_own(memory_with: OpenMemory) -> None:
+    memory = memory_with(answering=OfflineModel())
+    session = await said(memory, "Hello.")
+    tea = await memory.facts.add(KATE.owner, "  I like   green tea.", type="preference")
+    assert (tea.content, tea.status, tea.way, tea.trust) == ("I like green tea.", "active", "owner", "owner")
+    assert (await memory.facts.add(KATE.owner, "I like green tea!")).id == tea.id, "it is known already"
+    black = await memory.facts.edit(KATE.owner, tea.id, "I like black tea.")
+    assert (black.supersedes, black.type) == (tea.id, "preference")
+    assert (await memory.facts.show(KATE.owner, tea.id)).status == "superseded"
+    (proof,) = await memory.facts.proofs(black)
+    assert proof.turns[-1].text == "I like black tea."
+    current = await memory.store.current_session(KATE)
+    assert current is not None and current.id == session.id, "the next message goes where it went before"
+    with pytest.raises(BadInput, match="1 to 500"):
+        await memory.facts.add(KATE.owner, " ")
+    with pytest.raises(NotFound):
+        await memory.facts.edit(KATE.owner, "nothing", "x")
+
+
+@pytest.mark.spec("FACT-11")
+async def test_facts_are_their_owners_alone(memory_with: OpenMemory) -> None:
+    memory = memory_with(answering=OfflineModel())
+    await said(memory, "Hello.")
+    await said(memory, "Hello.", to=OTHER)
+    mine = await memory.facts.add(KATE.owner, "I like green tea.")
+    assert await memory.facts.list(OTHER.owner) == []
+    with pytest.raises(NotFound):
+        await memory.facts.show(OTHER.owner, mine.id)
+    with pytest.raises(NotFound):
+        await memory.facts.forget(OTHER.owner, mine.id)
+
+
+@pytest.mark.spec("FACT-1")
+async def test_sessions_are_read_by_schedule_with_one_catch_up(memory_with: OpenMemory, clock: FixedClock) -> None:
+    memory = memory_with(answering=saying(fact(1)))
+    session = await said(memory, SEATS)
+    rounds = (Round(name="facts", schedule="hourly", zone=clock.now().tzinfo or None),)  # type: ignore[arg-type]
+    steward = Steward(memory.store, "w", Stewardship(rounds=rounds, auto_summarize=False))
+    await steward.turn()
+    assert await work(memory) == 0, "who has just begun waits for the next time"
+    clock.move(3600)
+    await steward.turn()
+    await work(memory)
+    assert (await memory.session(session.id, owner=KATE.owner)).facts_seq == 1
+    await said(memory, "More.")
+    clock.move(3 * 86400)
+    await steward.turn()
+    await steward.turn()
+    other = Steward(memory.store, "other", Stewardship(rounds=rounds, auto_summarize=False))
+    await other.turn()
+    due = [each for each in await memory.store.work_list(KATE.owner) if each.kind == "facts"]
+    assert len(due) == 1 and due[0].wanted == 1, "what was missed for days is caught up with once"
+
+
+@pytest.mark.spec("FACT-1", "IDLE-1")
+async def test_the_end_of_a_conversation_has_it_read(memory_with: OpenMemory, clock: FixedClock) -> None:
+    def answer(request: Request) -> scripted.Step:
+        return _answer(request, [fact(1)]) if request.purpose == "facts" else "They spoke of seats."
+
+    memory = memory_with(answering=ScriptedModel(answer))
+    session = await said(memory, SEATS)
+    await memory.sunset(session)
+    await work(memory)
+    assert len(await memory.facts.list(KATE.owner)) == 1
+
+
+@pytest.mark.spec("FACT-1")
+async def test_an_agent_whose_facts_are_turned_off_is_not_read_unasked(memory_with: OpenMemory) -> None:
+    memory = memory_with(answering=saying(fact(1)), agents=({"id": "kate", "facts": {"enabled": False}},))
+    session = await said(memory, SEATS)
+    await memory.sunset(session)
+    await work(memory)
+    assert await memory.facts.list(KATE.owner) == []
+    assert (await memory.facts.extract(session)).stored == 1, "by hand it is"
+
+
+@pytest.mark.spec("FACT-2", "P3")
+async def test_a_long_history_is_read_in_parts_and_a_stop_repeats_none(memory_with: OpenMemory) -> None:
+    asked: list[str] = []
+    texts = [f"Statement {n}: the shelf in room {n} holds {n} books about the sea and its birds." for n in range(1, 41)]
+
+    def answer(request: Request) -> scripted.Step:
+        asked.append(request.material)
+        return scripted.SERVER_ERROR if len(asked) == 3 else json.dumps({"facts": []})
+
+    memory = memory_with(answering=ScriptedModel(answer), facts={"part_tokens": 250})
+    session = await said(memory, *texts)
+    with pytest.raises(Exception, match="500"):
+        await memory.facts.extract(session)
+    read_to = (await memory.session(session.id, owner=KATE.owner)).facts_seq
+    assert 0 < read_to < 40
+    steps: list[tuple[int, int]] = []
+    await memory.facts.extract(
+        await memory.session(session.id, owner=KATE.owner), progress=lambda done, whole: steps.append((done, whole))
+    )
+    assert steps[-1] == (40 - read_to, 40 - read_to)
+    seen = [int(line[1 : line.index("]")]) for each in asked[2:] for line in each.splitlines() if line.startswith("[")]
+    assert min(seen) > read_to - 4, "what was read is not read again, but for what leads up to the rest"
+
+
+@pytest.mark.spec("FACT-4")
+async def test_without_a_model_only_what_the_owner_plainly_said_is_kept(memory_with: OpenMemory) -> None:
+    memory = memory_with(answering=OfflineModel())
+    await memory.append(KATE, "assistant", "I prefer tea, and we decided on Tuesday.")
+    session = await said(memory, "I prefer aisle seats. Do I like tea? We decided to move the launch to tomorrow.")
+    await memory.facts.extract(session)
+    kept = sorted(each.content for each in await memory.facts.list(KATE.owner))
+    assert kept == ["I prefer aisle seats.", "We decided to move the launch to 3 March 2026."]
+
+
+@pytest.mark.spec("LOG-7", "FACT-11")
+async def test_facts_go_into_an_export_and_come_out_of_it_and_stones_stay_stones(
+    memory_with: OpenMemory, tmp_path: Path
+) -> None:
+    memory = memory_with(answering=saying(fact(1)))
+    session = await said(memory, SEATS, "More.")
+    await memory.facts.extract(session)
+    tea = await memory.facts.add(KATE.owner, "I like green tea.")
+    gone = await memory.facts.add(KATE.owner, "I keep a quokka.")
+    await memory.facts.forget(KATE.owner, gone.id)
+    await memory.facts.edit(KATE.owner, tea.id, "I like black tea.")
+    lines = [line async for line in export_lines(memory)]
+    assert "quokka" not in "\n".join(lines)
+    async with other_store(tmp_path) as empty:
+        copy = memory_with(over=empty, answering=saying(fact(1)))
+        for _ in range(2):  # a second time changes nothing
+            await import_lines(copy, lines)
+            here, there = [await each.facts.list(KATE.owner, status=None) for each in (memory, copy)]
+            assert here == there
+        assert (await copy.facts.extract(await copy.session(session.id, owner=KATE.owner))).claimed == 0
+        assert [hit.fact for hit in (await copy.recall("black tea", owner=KATE.owner, kinds=("fact",))).hits]
+
+
+@pytest.mark.spec("P10")
+async def test_an_import_keeps_no_fact_whose_proof_is_not_there(memory_with: OpenMemory, tmp_path: Path) -> None:
+    memory = memory_with(answering=saying(fact(1)))
+    await memory.facts.extract(await said(memory, SEATS))
+    lines = [line async for line in export_lines(memory)]
+    forged = [line.replace('"quote":"I prefer', '"quote":"I hate') for line in lines]
+    assert forged != lines
+    async with other_store(tmp_path) as empty:
+        copy = memory_with(over=empty)
+        await import_lines(copy, forged)
+        assert await copy.facts.list(KATE.owner, status=None) == []

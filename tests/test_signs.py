@@ -1,0 +1,97 @@
+"""Vectors in little room: what is near by the bits is near by the numbers."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+pytest.importorskip("numpy")
+
+from afterglow.search.signs import Signs, cosines, packed
+from afterglow.store.search import Sought
+from afterglow.store.vectors import VectorColumns
+
+pytestmark = pytest.mark.spec("FACT-9")
+
+chance = random.Random(5)
+
+
+def drawn(dimensions: int = 100) -> list[float]:
+    return [chance.gauss(0, 1) for _ in range(dimensions)]
+
+
+def columns(vectors: list[list[float]], first: int = 1, owner: str = "o", **more: Any) -> VectorColumns:
+    given: dict[str, Any] = {
+        "kinds": ["turn"] * len(vectors),
+        "labels": ["user"] * len(vectors),
+        "ats_us": list(range(first, first + len(vectors))),
+    }
+    return VectorColumns(
+        owner=owner,
+        last_number=first + len(vectors) - 1,
+        ids=list(range(first, first + len(vectors))),
+        vectors=b"".join(packed(vectors)),
+        **{**given, **more},
+    )
+
+
+def test_bytes_keep_how_near_vectors_are() -> None:
+    one, other = drawn(), drawn()
+    exact = sum(a * b for a, b in zip(one, other, strict=True)) / (
+        sum(a * a for a in one) ** 0.5 * sum(b * b for b in other) ** 0.5
+    )
+    (found,) = cosines(one, packed([other]))
+    assert found == pytest.approx(exact, abs=0.01)
+    assert cosines(one, packed([one])) == pytest.approx([1.0], abs=0.001)
+    assert cosines(one, []) == []
+
+
+def test_a_vector_of_nothing_is_near_to_nothing() -> None:
+    assert cosines(drawn(), packed([[0.0] * 100])) == [0.0]
+    assert cosines([0.0] * 100, packed([drawn()])) == [0.0]
+
+
+def test_the_nearest_is_among_those_that_are_found() -> None:
+    vectors = [drawn() for _ in range(2000)]
+    signs = Signs()
+    for first in range(0, 2000, 300):
+        signs.add(columns(vectors[first : first + 300], first + 1))
+    for number in chance.sample(range(2000), 50):
+        query = [value + chance.gauss(0, 0.5) for value in vectors[number]]
+        found = signs.nearest(query, Sought(), 20)
+        assert number + 1 in found
+        assert len(set(found)) == len(found) == 20
+
+
+def test_fewer_than_are_wanted_are_all_found() -> None:
+    signs = Signs()
+    assert signs.nearest(drawn(), Sought(), 20) == []
+    signs.add(columns([drawn() for _ in range(5)]))
+    assert sorted(signs.nearest(drawn(), Sought(), 20)) == [1, 2, 3, 4, 5]
+
+
+def test_only_what_is_sought_is_found() -> None:
+    signs = Signs()
+    vectors = [drawn() for _ in range(6)]
+    kinds = ["turn", "turn", "fact", "fact", "block", "summary"]
+    labels = ["user", "assistant", "preference", "identity", "", "other"]
+    signs.add(columns(vectors, kinds=kinds, labels=labels))
+
+    def found(**sought: Any) -> list[int]:
+        return sorted(signs.nearest(vectors[0], Sought(**sought), 20))
+
+    assert found(kinds=("fact", "block")) == [3, 4, 5]
+    assert found(kinds=("fact",), types=("identity",)) == [4]
+    assert found(types=("identity",)) == [1, 2, 4, 5, 6]
+    assert found(types=("no such",)) == [1, 2, 5, 6]
+    assert found(since_us=2, until_us=4) == [2, 3]
+
+
+def test_how_far_each_owner_was_read_is_known() -> None:
+    signs = Signs()
+    signs.add(columns([drawn()], owner="a"))
+    signs.add(columns([], first=1, owner="b"))
+    assert signs.numbers == {"a": 1, "b": 0}
+    assert signs.count == 1
