@@ -109,7 +109,7 @@ async def test_only_what_is_new_is_read(memory_with: OpenMemory) -> None:
     ("claim", "why"),
     [
         (fact(1, quote="I prefer window seats."), "quote not in the turn"),
-        (fact(9), "no such turn"),
+        (fact(9, quote="I prefer window seats."), "no such turn"),
         (fact(1, speaker="assistant"), "wrong speaker"),
         (fact(1, content="The user prefers aisle seats on flights to Lisbon."), "a name that was not said"),
         (fact(1, content="The user prefers aisle seats on 12 flights."), "a number that was not said"),
@@ -130,6 +130,16 @@ async def test_what_is_not_proved_is_dropped_and_counted(
     assert await memory.facts.list(KATE.owner, status=None) == []
     ((_, _, reading),) = await memory.store.readings(KATE.owner)
     assert (reading.claimed, reading.stored, dict(reading.dropped)) == (1, 0, {why: 1})
+
+
+@pytest.mark.spec("FACT-4", "P10")
+async def test_a_wrong_number_is_mended_where_one_turn_alone_holds_the_quote(memory_with: OpenMemory) -> None:
+    memory = memory_with(answering=saying(fact(2), fact(9, quote="I see birds.", content="The user sees birds.")))
+    session = await said(memory, SEATS, "Fine.", "I see birds.", "I see birds.")
+    outcome = await memory.facts.extract(session)
+    (kept,) = await memory.facts.list(KATE.owner)
+    assert [proof.seq for proof in kept.evidence] == [1]
+    assert outcome.dropped["no such turn"] == 1, "which of two turns it was is not to be guessed"
 
 
 @pytest.mark.spec("FACT-4", "P6")

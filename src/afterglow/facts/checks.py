@@ -185,16 +185,14 @@ def _checked(claim: Claimed, said: _Said, zone: tzinfo, cut: Cut) -> Proved | st
         or not _QUOTE_CHARS_MIN <= len(quote) <= QUOTE_CHARS_MAX
     ):
         return "too short or too long"
-    turn = said.turns.get(claim.turn)
-    if turn is None:
-        return "no such turn"
     plain = f" {normalised(quote)} "
     if len(plain) < _QUOTE_CHARS_MIN + 2:
         return "too short or too long"
-    if plain not in said.plain[turn.seq]:
-        turn = said.only_turn_with(plain)  # small models copy well and count badly
+    named = said.turns.get(claim.turn)
+    is_there = named is not None and plain in said.plain[named.seq]
+    turn = named if is_there else said.only_turn_with(plain)  # small models copy well and count badly
     if turn is None:
-        return "quote not in the turn"
+        return "no such turn" if named is None else "quote not in the turn"
     if not _is_speaker(claim.speaker, content, turn.role):
         return "wrong speaker"
     day = turn.at.astimezone(zone).date()
