@@ -22,7 +22,7 @@ LAYERS = [
     "store",
     "search sources memory_files",
     "behind blocks contexts conversation endings extraction forgetting proof reconciling steward worker inbound",
-    "forget health intake means memory remembering working",
+    "ending forget health intake means memory reading remembering working",
     "transfer",
     "agent",
     "daemon mcp_server web clients adapters",

@@ -13,30 +13,26 @@ from typing import Any
 from afterglow import guard, settings
 from afterglow.behind import Behind
 from afterglow.clock import Clock, SystemClock
-from afterglow.compaction import Block, Frame, idle_timer
+from afterglow.compaction import Frame
 from afterglow.context import Context
 from afterglow.contexts import Contexts
 from afterglow.conversation import Address, Conversation, Exchanged, Respond
+from afterglow.ending import Ending
 from afterglow.endings import Clearing, Summaries
 from afterglow.errors import BadInput, NotFound
 from afterglow.extraction import Facts
 from afterglow.forget import Forget
 from afterglow.forgetting import finish_forgetting
-from afterglow.health import Summarization, summarization
 from afterglow.intake import Intake
 from afterglow.means import SettingsMeans, frame_of
 from afterglow.memory_files import MemoryFiles
 from afterglow.model import Model
-from afterglow.primary import Flag
+from afterglow.reading import check_session, one_owner
 from afterglow.reconciling import nearest
 from afterglow.remembering import Remembered
-from afterglow.search import hits
 from afterglow.search.embedders import Embedder, is_there
-from afterglow.search.hits import Found
 from afterglow.search.meaning import Meaning
 from afterglow.search.memory_search import Recollection, memory_search
-from afterglow.search.patterns import Pattern
-from afterglow.search.summaries import Listing, listed
 from afterglow.search.vectors import Vectors
 from afterglow.settings import Settings
 from afterglow.sources import Source
@@ -44,10 +40,8 @@ from afterglow.store.contract import Store
 from afterglow.store.search import KINDS
 from afterglow.store.search import Kind as SearchKind
 from afterglow.store.sqlite import SQLiteLimits, SQLiteStore
-from afterglow.store.summaries import Wanted
-from afterglow.store.transaction import EVERYONE, Scope
-from afterglow.summaries import CATEGORIES, Summary, is_stale
-from afterglow.turns import Binding, Draft, Origin, Owner, Part, Place, Role, Session, Trust, Turn, is_real
+from afterglow.store.transaction import EVERYONE
+from afterglow.turns import Binding, Draft, Origin, Part, Role, Session, Trust, Turn, is_real
 from afterglow.work import Claim, Due, Kind
 from afterglow.worker import Act, Commit, Worker, holder_name
 from afterglow.working import ANYBODYS, Watch, work_limits, working
@@ -112,7 +106,7 @@ async def open_store(chosen: Settings, clock: Clock) -> Store:
     )
 
 
-class Memory:
+class Memory(Ending):
     """What agents and people said to each other, kept."""
 
     def __init__(
@@ -254,14 +248,14 @@ class Memory:
 
     async def context(self, session: Session, *, at: int | None = None) -> Context:
         """What the model is to see of this session now, or what it saw when turn `at` was the newest."""
-        _check_session(session)
+        check_session(session)
         frame = self.frame_of(session.binding.agent)
         shown = await self.store.context_rows(session.owner, session.id, at=at, boot=frame.boot.summaries)
         return self._conversation.context(shown, frame)
 
     async def compact(self, session: Session) -> Session:
         """Fold what can be folded of the session now, and wait for it. Where that fails, the work stays due, and says why."""
-        _check_session(session)
+        check_session(session)
         with suppress(NotFound):  # a person's wish ends the waiting after a failure
             await self.store.retry(session.owner, kind="context", subject=session.id)
         due = Due(kind="context", at=self.store.clock.now(), reason="manual", subject=session.id)
@@ -300,117 +294,6 @@ class Memory:
         embedder = self.embedder
         return None if embedder is None else Vectors(self.store, embedder)
 
-    async def sunset(self, session: Session) -> Session:
-        """The session has ended. Its summary is due at once, and done only when it covers all that was said."""
-        _check_session(session)
-        due = Due(kind="summary", at=self.store.clock.now(), reason="sunset-event")
-        return await self.store.request_sunset(session.owner, session.id, due)
-
-    async def clear(self, session: Session) -> Session:
-        """Close the session: the next message opens another. Turns, summary and facts stay; `restore` undoes it."""
-        _check_session(session)
-        return await self.store.clear_session(session.owner, session.id, self.clearing.announcement(session))
-
-    async def restore(self, session: Session) -> Session:
-        """Reopen a closed session, while none has followed it."""
-        _check_session(session)
-        quiet = self.frame_of(session.binding.agent).quiet
-        timers = [idle_timer(self.store.clock.now(), quiet)] if quiet.timeout_summarize_seconds else []
-        return await self.store.reopen_session(session.owner, session.id, timers)
-
-    async def summarize(self, session: Session, *, force: bool = False) -> Summary | None:
-        """The session's summary, made now if it has said something since the last one, or if `force` wants it made anew.
-
-        ClaimLost where another process is making it at this moment.
-        """
-        _check_session(session)
-        found = await self.session(session.id, owner=session.owner)
-        if (is_stale(found) or force) and found.said_seq:
-            due = Due(kind="summary", at=self.store.clock.now(), reason="manual", subject=session.id)
-            await self.store.mark_due(session.owner, due)
-            act = self.summarising.anew if force else self.summarising.act
-            await self._worker.do_now(session.owner, "summary", session.id, act)
-        return await self.store.summary_of(session.owner, session.id)
-
-    async def summaries(
-        self,
-        *,
-        owner: Scope,
-        limit: int = 5,
-        agent: str | None = None,
-        category: str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        words: str = "",
-        before: Summary | Place | None = None,
-    ) -> Listing:
-        """What sessions were about, the one with the newest turn on top; `words` are those that each must hold."""
-        most = self.settings.summaries.results_max
-        if not 1 <= limit <= most:
-            raise BadInput(f"1 to {most} summaries can be asked for (summaries.results_max); {limit} were")
-        if category is not None and category not in CATEGORIES:
-            raise BadInput(f"{category!r} is no category; choose one of {', '.join(CATEGORIES)}")
-        wanted = Wanted(agent=agent, category=category, since=since, until=until)
-        rows_max = self.settings.search.rows_max
-        return await listed(self.store, owner, wanted, holding=words, limit=limit, before=before, rows_max=rows_max)
-
-    async def health(self, primary: Flag | None = None) -> Summarization:
-        """Whether summaries of sessions are made, how many wait, and why anything is off."""
-        return await summarization(self.store, self.settings, primary or self.settings.primary_or("false"))
-
-    async def blocks(self, session: Session) -> list[Block]:
-        """Every block of the session by number, those that others took the place of too."""
-        _check_session(session)
-        return await self.store.blocks(session.owner, session.id)
-
-    async def expand(self, session: Session, block: int) -> list[Turn]:
-        """All turns that a block stands for."""
-        _check_session(session)
-        found = await self.store.block(session.owner, session.id, block)
-        count = found.last_seq - found.first_seq + 1
-        return await self.turns(session, first_seq=found.first_seq, last_seq=found.last_seq, limit=count)
-
-    async def open_session(self, binding: Binding, named: str | None = None) -> Session:
-        """The binding's open session, or a new one; with a name of your own, that session, made if it is missing."""
-        return await self.store.open_session(binding, named)
-
-    async def session(self, session: str, *, owner: Scope) -> Session:
-        """The session of this name."""
-        return await self.store.session(owner, session)
-
-    async def sessions(self, *, owner: Scope, limit: int = 50, before: Session | Place | None = None) -> list[Session]:
-        """Sessions, newest first."""
-        return await self.store.sessions(owner, limit=limit, before=before)
-
-    async def turns(
-        self, session: Session, *, first_seq: int = 1, last_seq: int | None = None, limit: int = 100
-    ) -> list[Turn]:
-        """A run of turns in order; giant ones are cut, `turn` gives them whole."""
-        _check_session(session)
-        return await self.store.turns(session.owner, session.id, first_seq=first_seq, last_seq=last_seq, limit=limit)
-
-    async def turn(self, session: Session, seq: int) -> Turn:
-        """One turn, whole."""
-        _check_session(session)
-        return await self.store.turn(session.owner, session.id, seq)
-
-    async def search(self, text: str, *, owner: str, limit: int = 10) -> Found:
-        """The turns that fit the words best."""
-        return await hits.by_words(self.store, _one_owner(owner), text, self._results(limit))
-
-    async def grep(self, expression: str, *, owner: str, limit: int = 10, ignore_case: bool = False) -> Found:
-        """The newest turns that a regular expression matches, within the limits of the settings."""
-        pattern = Pattern(expression, ignore_case=ignore_case)
-        chosen = self.settings.search
-        return await hits.by_pattern(
-            self.store,
-            _one_owner(owner),
-            pattern,
-            self._results(limit),
-            rows_max=chosen.rows_max,
-            seconds_max=chosen.seconds_max,
-        )
-
     async def recall(
         self,
         text: str,
@@ -423,11 +306,11 @@ class Memory:
         limit: int = 10,
     ) -> Recollection:
         """What fits the text best by words and meaning, of all that is remembered: facts, blocks, summaries and turns."""
-        await self._embed_few(_one_owner(owner))
+        await self._embed_few(one_owner(owner))
         return await memory_search(
             self.store,
             self._meaning,
-            _one_owner(owner),
+            one_owner(owner),
             text,
             kinds=kinds,
             types=types,
@@ -458,24 +341,6 @@ class Memory:
         """The embedder that the settings name."""
         return self.means_of.embedder()
 
-    async def owners(self) -> list[Owner]:
-        """Whose memories there are."""
-        return await self.store.owners()
-
-    async def join(self, owner: str, to: str) -> Owner:
-        """Make two owners one memory: the first becomes part of the second. No row is rewritten; `part` undoes it."""
-        return await self.store.join(owner, to)
-
-    async def part(self, owner: str) -> Owner:
-        """Undo `join`."""
-        return await self.store.part(owner)
-
-    def _results(self, limit: int) -> int:
-        most = self.settings.search.results_max
-        if not 1 <= limit <= most:
-            raise BadInput(f"a search gives 1 to {most} results (search.results_max); {limit} were asked for")
-        return limit
-
 
 def _binding(to: Any) -> Binding:
     """The address behind what a caller names."""
@@ -488,19 +353,6 @@ def _address(to: Binding | Session, named: str | None) -> Address:
     if isinstance(to, Session):
         return Address(binding=to.binding, owner=to.owner, place=to.id)
     return Address(binding=to, owner=to.owner, place=to, named=named)
-
-
-def _check_session(session: Any) -> None:
-    if not isinstance(session, Session):
-        raise BadInput(
-            f"this needs a Session, not a {type(session).__name__}; `await memory.session(name, owner=…)` gives one"
-        )
-
-
-def _one_owner(owner: Any) -> str:
-    if not isinstance(owner, str):
-        raise BadInput("a search is about one owner's memory; name it, such as owner=binding.owner")
-    return owner
 
 
 __all__ = ["EVERYONE", "Memory", "open_memory", "open_store"]

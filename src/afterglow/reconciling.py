@@ -100,10 +100,10 @@ class Reconciler:
             fact = self._fact(proved, verdict)
             same, older = (held, None) if held is not None else await self._compared(fact, new)
             if same is None:
-                new.append(replace(fact, supersedes=None if older is None else older.id))
+                new.append(fact if older is None else _superseding(fact, older))
             elif all(each.id != same.id for each in new):
-                is_active = verdict.status == "active"
-                again.append(Again(owner=same.owner, fact=same.id, evidence=fact.evidence[0], believed=is_active))
+                is_word = verdict.status == "active" and verdict.is_owners
+                again.append(Again(owner=same.owner, fact=same.id, evidence=fact.evidence[0], believed=is_word))
         return Gathered(version=known.version, new=tuple(new), again=tuple(again)), forgotten
 
     async def _was_forgotten(self, proved: Proved) -> bool:
@@ -122,7 +122,7 @@ class Reconciler:
             confidence=proved.confidence,
             source_date=turn.at.astimezone(origin.zone).date().isoformat(),
             extracted_at=now,
-            trust=turn.trust,
+            trust="external" if turn.trust == "owner" and not verdict.is_owners else turn.trust,
             status="active" if verdict.status == "active" else "pending",
             why=verdict.why,
             supersedes=None,
@@ -178,6 +178,13 @@ class Reconciler:
         for each in answer.data.pairs:
             if 1 <= each.pair <= len(doubts):
                 self._verdicts[doubts[each.pair - 1].content, fact.content] = each.verdict.strip().lower()
+
+
+def _superseding(fact: Fact, older: Fact) -> Fact:
+    """What the owner said gives way to the owner's word alone; anybody else's waits until the owner approves it."""
+    if older.trust == "owner" and fact.trust != "owner" and fact.status == "active":
+        fact = replace(fact, status="pending", why="it changes what the owner said")
+    return replace(fact, supersedes=older.id)
 
 
 def _is_older(other: Fact, fact: Fact) -> bool:

@@ -1,6 +1,6 @@
 """Every verb of the store, each with arguments that are right for one prepared database, the scenario.
 
-Whoever adds a verb to store/contract.py adds it here: then it is killed before and after its commit, run without the
+Whoever adds a verb to store/contract/ adds it here: then it is killed before and after its commit, run without the
 application's own owner filter, and run on both databases, like all the others. A verb uses things of the scenario that
 no other verb changes, so that they can be run in any order, each alone or all one after another.
 """

@@ -270,6 +270,54 @@ async def test_a_fact_that_contradicts_an_older_one_takes_its_place_and_both_sta
     assert old.content == "The user lives in Berlin near the park."
 
 
+@pytest.mark.spec("FACT-5", "FACT-10")
+async def test_what_the_owner_said_gives_way_to_the_owners_word_alone(
+    memory_with: OpenMemory, clock: FixedClock
+) -> None:
+    mine, theirs = "The review of the shop is on 3 March.", "The review of the shop is on 9 March."
+
+    def answer(request: Request) -> scripted.Step:
+        if "pairs" in request.instructions:
+            return json.dumps({"pairs": [{"pair": 1, "verdict": "replaces"}]})
+        if "[2]" in request.material:
+            return _answer(request, [fact(2, theirs, type="event", speaker="tool", content=theirs)])
+        return _answer(request, [fact(1, mine, type="event", content=mine)])
+
+    memory = memory_with(answering=ScriptedModel(answer))
+    await memory.facts.extract(await said(memory, mine))
+    clock.move(3600)
+    turn = await memory.append(KATE, "tool", theirs)
+    await memory.facts.extract(await memory.session(turn.session, owner=KATE.owner))
+    assert [each.content for each in await memory.facts.list(KATE.owner)] == [mine]
+    (waiting,) = await memory.facts.list(KATE.owner, status="pending")
+    assert (waiting.content, waiting.why) == (theirs, "it changes what the owner said")
+    await memory.facts.approve(KATE.owner, waiting.id)
+    assert [each.content for each in await memory.facts.list(KATE.owner)] == [theirs]
+
+
+@pytest.mark.spec("FACT-10")
+async def test_a_pending_fact_becomes_active_when_the_owner_types_it_and_by_nobody_elses_word(
+    memory_with: OpenMemory,
+) -> None:
+    text = "The shop takes orders at shop-orders.example now."
+
+    def answer(request: Request) -> scripted.Step:
+        turn = next(n for n in (3, 2, 1) if f"[{n}]" in request.material)
+        speaker = "user" if turn == 3 else "tool"
+        return _answer(
+            request, [fact(turn, text, type="preference" if turn == 3 else "event", speaker=speaker, content=text)]
+        )
+
+    memory = memory_with(answering=ScriptedModel(answer))
+    for expected in ("pending", "pending", "active"):
+        role = "user" if expected == "active" else "tool"
+        turn = await memory.append(KATE, role, text)
+        await memory.facts.extract(await memory.session(turn.session, owner=KATE.owner))
+        (kept,) = await memory.facts.list(KATE.owner, status=None)
+        assert kept.status == expected
+    assert [proof.seq for proof in kept.evidence] == [1, 2, 3]
+
+
 @pytest.mark.spec("FACT-10")
 async def test_recalled_memory_is_never_extracted_again(memory_with: OpenMemory) -> None:
     memory = memory_with(answering=saying(fact(1), fact(2)))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from afterglow.facts.checks import Proved, raw_words_of
@@ -56,6 +56,8 @@ class Verdict:
 
     status: Literal["active", "pending", "dropped"]
     why: str | None = None
+    is_owners: bool = False
+    """Whether the owner typed it: only then is it the owner's word."""
 
 
 ACTIVE = Verdict(status="active")
@@ -65,7 +67,7 @@ def gate(proved: Proved) -> Verdict:
     """Whether it is believed."""
     turn = proved.turn
     is_owners = turn.trust == "owner" and turn.role == "user" and proved.by_itself and is_typed(proved.quote, turn.text)
-    return _of_the_owner(proved) if is_owners else _of_others(proved)
+    return replace(_of_the_owner(proved), is_owners=True) if is_owners else _of_others(proved)
 
 
 def is_typed(quote: str, text: str) -> bool:
