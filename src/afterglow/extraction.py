@@ -7,11 +7,13 @@ session's facts came in meanwhile, it is compared again, not asked again.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
+from functools import partial
 
 from afterglow.clock import new_fence
 from afterglow.compaction import parts_of
@@ -29,12 +31,16 @@ from afterglow.store.facts import FactsChanged, Read, Reading
 from afterglow.terms import terms
 from afterglow.transcript import RESULT_CHARS_MAX, day_text
 from afterglow.turns import Session, Turn, says_something
-from afterglow.work import Claim
+from afterglow.work import Claim, Due
 from afterglow.worker import Commit
 
 KNOWN_SHOWN = 20
+FACTS_MAX = 40
+"""The most facts of one part: who states more in it is not talking."""
 _PROMPT_TOKENS = 900
 _PAGE_TURNS = 500
+_PARTS_OF_AN_ACT = 10
+"""After so many it is another session's turn."""
 _COMPARED_AGAIN_MAX = 20
 _PART_TOKENS_MIN = 200
 _BEFORE_TURNS = 3
@@ -72,17 +78,27 @@ class Facts:
         self._near = near
 
     async def act(self, claim: Claim) -> Commit | None:
-        """Read what is new in the session that the claim is about. Each part commits itself, so nothing is left to commit."""
+        """Read some of what is new in the session that the claim is about. Each part commits itself; what is left is due."""
         session = await self._store.session(claim.owner, claim.subject)
-        if self._means_of(session.binding.agent).extracts:
-            await self.read(session, claim)
-        return None
+        if not self._means_of(session.binding.agent).extracts:
+            return None
+        await self.read(session, claim, parts_max=_PARTS_OF_AN_ACT)
+        if (await self._store.session(claim.owner, claim.subject)).facts_seq >= session.said_seq:
+            return None
+        rest = Due(kind="facts", at=self._store.clock.now(), reason=claim.reason, subject=claim.subject)
+        return partial(self._store.finish, claim, [rest])
 
-    async def read(self, session: Session, claim: Claim | None = None, progress: Progress | None = None) -> Outcome:
-        """Read what is new in the session, part by part."""
+    async def read(
+        self,
+        session: Session,
+        claim: Claim | None = None,
+        progress: Progress | None = None,
+        parts_max: int | None = None,
+    ) -> Outcome:
+        """Read what is new in the session, part by part, or so many parts of it."""
         means = self._means_of(session.binding.agent)
         room = min(means.part_tokens, means.extracting.window_tokens - _PROMPT_TOKENS - means.answer_tokens_max)
-        outcome, read_to = Outcome(), session.facts_seq
+        outcome, read_to, parts = Outcome(), session.facts_seq, 0
         before = await self._store.turns(
             session.owner, session.id, first_seq=max(1, read_to - _BEFORE_TURNS + 1), last_seq=read_to
         )
@@ -91,10 +107,26 @@ class Facts:
                 session.owner, session.id, first_seq=read_to + 1, last_seq=session.said_seq, limit=_PAGE_TURNS
             )
             for part in parts_of(turns, max(_PART_TOKENS_MIN, room)):
-                outcome.add(await self._part(session, part, before, means, claim))
-                read_to, before = part[-1].seq, part[-_BEFORE_TURNS:]
+                if parts_max is not None and parts >= parts_max:
+                    return outcome
+                outcome.add(await self._halved(session, part, before, means, claim))
+                parts, read_to, before = parts + 1, part[-1].seq, part[-_BEFORE_TURNS:]
                 if progress is not None:
                     progress(read_to - session.facts_seq, session.said_seq - session.facts_seq)
+        return outcome
+
+    async def _halved(
+        self, session: Session, turns: Sequence[Turn], before: Sequence[Turn], means: Means, claim: Claim | None
+    ) -> Outcome:
+        """A part; where it is too long for the model after all, its halves."""
+        try:
+            return await self._part(session, turns, before, means, claim)
+        except ModelTooLong:
+            if len(turns) == 1:
+                raise
+        middle = len(turns) // 2
+        outcome = await self._halved(session, turns[:middle], before, means, claim)
+        outcome.add(await self._halved(session, turns[middle:], turns[:middle][-_BEFORE_TURNS:], means, claim))
         return outcome
 
     async def _part(
@@ -104,21 +136,21 @@ class Facts:
         worth = [turn for turn in turns if _is_worth_reading(turn)]
         claims, prompt = await self._claims(session, worth, before, means) if worth else ([], "none")
         outcome = Outcome(claimed=len(claims))
-        checked = check(claims, worth, means.frame.zone, terms, before)
-        believed = _believed(checked, outcome)
+        checked = await asyncio.to_thread(check, claims, worth, means.frame.zone, terms, before)
+        believed = await asyncio.to_thread(_believed, checked, outcome)
         origin = Origin(session=session, model=means.extracting.name, prompt=prompt, zone=means.frame.zone)
         reconciler = Reconciler(self._store, self._near, means.extracting, means.deadline_seconds, origin)
         for _ in range(_COMPARED_AGAIN_MAX):
-            gathered, forgotten = await reconciler.gathered(believed)
+            gathered, settled = await reconciler.gathered(believed)
             outcome.stored, outcome.again = len(gathered.new), len(gathered.again)
             outcome.pending = sum(fact.status == "pending" for fact in gathered.new)
-            outcome.dropped["forgotten"] = forgotten
+            outcome.dropped["settled before"] = settled
             read = Read(
                 session=session.id,
                 from_seq=turns[0].seq - 1,
                 to_seq=turns[-1].seq,
                 claim=claim,
-                reading=_reading(outcome, origin) if claims else None,
+                reading=_reading(outcome, origin) if worth else None,
             )
             try:
                 await self._store.commit_facts(session.owner, gathered, read)
@@ -133,21 +165,20 @@ class Facts:
     async def _claims(
         self, session: Session, turns: Sequence[Turn], before: Sequence[Turn], means: Means
     ) -> tuple[list[Claimed], str]:
-        """What the model claims; asked once more where its answer is of no use. A part that it cannot read gives nothing."""
+        """What the model claims; asked once more where its answer is of no use. If it still is, the part is read later."""
         if means.extracting.name == OFFLINE:
             return claims_of(turns), "none"
-        known = await self._near(session.owner, "\n".join(map(words_of, turns)), KNOWN_SHOWN)
-        prompt, problem = load("facts"), ""
-        instructions = prompt.filled(
-            most=max(3, min(20, len(turns))),
-            known="\n".join(f"- {fact.content}" for fact, _ in known) or "- nothing yet",
-        )
+        near = await self._near(session.owner, "\n".join(map(words_of, turns)), KNOWN_SHOWN)
+        known = [" ".join(fact.content.split()) for fact, _ in near if fact.status == "active"][:KNOWN_SHOWN]
+        prompt, problem = load("facts"), ModelBadOutput("")
+        instructions = prompt.filled(most=max(3, min(20, len(turns))))
         fence, read = new_fence(self._store.clock), [*(turn for turn in before if _is_worth_reading(turn)), *turns]
+        shown = "\n".join([*(f"known already: {each}" for each in known), record(read, means.frame.zone)])
         for _ in range(2):
             request = Request(
                 purpose="facts",
-                instructions=instructions + (f"\n\nYour last answer was of no use: {problem}" if problem else ""),
-                material=f"{fence}\n{record(read, means.frame.zone).replace(fence, '[mark]')}\n{fence}",
+                instructions=instructions + (f"\n\nYour last answer was of no use: {problem}" if str(problem) else ""),
+                material=f"{fence}\n{shown.replace(fence, '[mark]')}\n{fence}",
                 tokens_max=means.answer_tokens_max,
                 deadline_seconds=means.deadline_seconds,
                 schema=ClaimedFacts,
@@ -156,16 +187,12 @@ class Facts:
             )
             try:
                 answer = await means.extracting.complete(request)
-            except ModelTooLong as long:  # the same again would be too long again
-                problem = str(long)
-                break
             except ModelBadOutput as bad:
-                problem = str(bad)
+                problem = bad
                 continue
             assert isinstance(answer.data, ClaimedFacts)
             return answer.data.facts, prompt.version
-        _log.warning("session %s: nothing from turns %d to %d: %s", session.id, turns[0].seq, turns[-1].seq, problem)
-        return [], prompt.version
+        raise problem
 
 
 def record(turns: Iterable[Turn], zone: tzinfo) -> str:
@@ -191,7 +218,11 @@ def _believed(checked: Checked, outcome: Outcome) -> list[tuple[Proved, Verdict]
     judged = [(proved, gate(proved)) for proved in checked.proved]
     outcome.dropped.update(checked.dropped)
     outcome.dropped.update(verdict.why or "" for _, verdict in judged if verdict.status == "dropped")
-    return [(proved, verdict) for proved, verdict in judged if verdict.status != "dropped"]
+    believed = [each for each in judged if each[1].status != "dropped"]
+    believed.sort(key=lambda each: not each[1].is_owners)  # what others said does not crowd out the owner
+    if len(believed) > FACTS_MAX:
+        outcome.dropped["too many"] += len(believed) - FACTS_MAX
+    return believed[:FACTS_MAX]
 
 
 def _reading(outcome: Outcome, origin: Origin) -> Reading:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from afterglow.errors import AfterglowError, BadInput
 from afterglow.forgetting import Forgetting, Progress, forget_owner, forget_session, forget_turns
 from afterglow.memory_files import MemoryFiles
+from afterglow.reading import check_session, one_owner
 from afterglow.store.contract import Store
 from afterglow.turns import Session
 
@@ -28,6 +30,9 @@ class Forget:
         progress: Progress | None = None,
     ) -> Forgetting:
         """One turn, or a run of turns. An empty one stays in the place of each; what came from them is removed or made anew."""
+        check_session(session)
+        _check_number(first_seq)
+        _check_number(first_seq if last_seq is None else last_seq)
         return await forget_turns(
             self._store,
             session,
@@ -41,6 +46,7 @@ class Forget:
 
     async def session(self, session: Session, *, verify: bool = False, progress: Progress | None = None) -> Forgetting:
         """A session with all that came from it."""
+        check_session(session)
         return await forget_session(
             self._store, session, verify=verify, data_dir=self._data_dir, rewrite=self._rewrite, progress=progress
         )
@@ -51,7 +57,7 @@ class Forget:
         """All that is an owner's. Without stones nothing at all stays, and an import of the same transcript brings it back."""
         return await forget_owner(
             self._store,
-            owner,
+            one_owner(owner),
             keep_stones=keep_stones,
             verify=verify,
             data_dir=self._data_dir,
@@ -60,4 +66,15 @@ class Forget:
         )
 
     async def _rewrite(self, owner: str) -> None:
-        await self._files.rebuild(owner)
+        try:
+            await self._files.rebuild(owner)
+        except AfterglowError as error:
+            raise type(error)(
+                f"it is forgotten in the database, and the memory files may still hold it: {error}. Mend that, and run "
+                "`afterglow facts rebuild`"
+            ) from None
+
+
+def _check_number(seq: object) -> None:
+    if type(seq) is not int:
+        raise BadInput(f"the number of a turn is a whole number; this is {seq!r}")

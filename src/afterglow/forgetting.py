@@ -5,13 +5,14 @@ What the proof looks for is gathered before anything is forgotten, and held in m
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from afterglow.errors import NotFound
+from afterglow.errors import AfterglowError, NotFound
 from afterglow.proof import Proof, pieces, prove
 from afterglow.store.contract import Store
 from afterglow.store.forgetting import Forgotten
@@ -21,6 +22,8 @@ SOUGHT_MAX = 200
 """The most pieces of text that are looked for."""
 _PAGE_TURNS = 200
 _PAGE_SESSIONS = 100
+
+_log = logging.getLogger(__name__)
 
 Progress = Callable[[int, int], None]
 """Told how many turns of how many are forgotten."""
@@ -111,10 +114,15 @@ async def finish_forgetting(store: Store, rewrite: Rewrite | None = None) -> int
     """Go on with what was begun and broken off; the answer is how many sessions and owners that were."""
     unfinished = await store.unfinished_forgetting()
     for each in unfinished:
-        if each.session is None:
-            await forget_owner(store, each.owner, rewrite=rewrite)
-        else:
-            await forget_session(store, await store.session(each.owner, each.session), rewrite=rewrite)
+        try:
+            if each.session is None:
+                await forget_owner(store, each.owner, rewrite=rewrite)
+            else:
+                await forget_session(store, await store.session(each.owner, each.session), rewrite=rewrite)
+        except NotFound:  # somebody else came to its end
+            continue
+        except AfterglowError as error:
+            _log.warning("the forgetting of %s is not finished: %s", each.session or each.owner, error)
     return len(unfinished)
 
 

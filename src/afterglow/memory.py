@@ -21,6 +21,7 @@ from afterglow.ending import Ending
 from afterglow.endings import Clearing, Summaries
 from afterglow.errors import BadInput, NotFound
 from afterglow.extraction import Facts
+from afterglow.facts import FACT_TYPES
 from afterglow.forget import Forget
 from afterglow.forgetting import finish_forgetting
 from afterglow.intake import Intake
@@ -41,12 +42,13 @@ from afterglow.store.search import KINDS
 from afterglow.store.search import Kind as SearchKind
 from afterglow.store.sqlite import SQLiteLimits, SQLiteStore
 from afterglow.store.transaction import EVERYONE
-from afterglow.turns import Binding, Draft, Origin, Part, Role, Session, Trust, Turn, is_real
+from afterglow.turns import Binding, Draft, Origin, Part, Role, Session, Trust, Turn, check_text, is_real
 from afterglow.work import Claim, Due, Kind
 from afterglow.worker import Act, Commit, Worker, holder_name
 from afterglow.working import ANYBODYS, Watch, work_limits, working
 
-_LOOK_SECONDS = 600
+_LOOK_SECONDS = 30
+"""How often a server looks whether somebody edited a memory file."""
 _EMBEDDED_AT_ONCE = 200
 _CLOSE_SECONDS_MAX = 5
 """How long a memory that is closed waits for what it folds."""
@@ -279,8 +281,7 @@ class Memory(Ending):
     @property
     def watches(self) -> dict[str, Watch]:
         """What makes work due by itself while a process works for all sessions."""
-        seconds = self.settings.sweep_interval_seconds or _LOOK_SECONDS
-        found: dict[str, Watch] = {"the look at the memory files": partial(self.files.run, seconds=seconds)}
+        found: dict[str, Watch] = {"the look at the memory files": partial(self.files.run, seconds=_LOOK_SECONDS)}
         if self._vectors is not None:
             found["the search for what is not embedded"] = self._vectors.run
         return found
@@ -306,6 +307,9 @@ class Memory(Ending):
         limit: int = 10,
     ) -> Recollection:
         """What fits the text best by words and meaning, of all that is remembered: facts, blocks, summaries and turns."""
+        check_text(text, "what to look for")
+        if unknown := [each for each in types if each not in FACT_TYPES]:
+            raise BadInput(f"{unknown[0]!r} is no type of a fact; use one of {', '.join(FACT_TYPES)}")
         await self._embed_few(one_owner(owner))
         return await memory_search(
             self.store,

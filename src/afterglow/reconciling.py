@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 
 from afterglow.clock import new_fence, new_id
 from afterglow.errors import ModelBadOutput, ModelTooLong
-from afterglow.facts import Evidence, Fact
+from afterglow.facts import Evidence, Fact, normalised
 from afterglow.facts.checks import Proved
 from afterglow.facts.gate import Verdict
 from afterglow.facts.likeness import Statement, likeness
@@ -40,10 +40,9 @@ def nearest(store: Store, meaning: Callable[[], Meaning | None]) -> Near:
 
     async def near(owner: str, text: str, limit: int) -> Sequence[tuple[Fact, float | None]]:
         found: list[tuple[Fact, float | None]] = []
+        text = text[:_QUERY_CHARS]
         if query_terms(text):
-            recollection = await memory_search(
-                store, meaning(), owner, text[:_QUERY_CHARS], kinds=("fact",), limit=limit
-            )
+            recollection = await memory_search(store, meaning(), owner, text, kinds=("fact",), limit=limit)
             found = [(await store.fact(owner, hit.fact), None) for hit in recollection.hits]
         pending = await store.facts(owner, WantedFacts(status="pending"), limit=_PENDING_COMPARED)
         return [*found, *((fact, None) for fact in pending)]
@@ -86,31 +85,39 @@ class Reconciler:
         self._verdicts: dict[tuple[str, str], str] = {}
 
     async def gathered(self, believed: Sequence[tuple[Proved, Verdict]]) -> tuple[Gathered, int]:
-        """What to store, by comparing with what is known now; and how many were left out because they were forgotten."""
+        """What to store, by comparing with what is known now; and how many were forgotten or replaced since they were said."""
         owner = self._origin.session.owner
         known = await self._store.known_facts(owner, [proved.content for proved, _ in believed])
         new: list[Fact] = []
         again: list[Again] = []
-        forgotten = 0
+        settled = 0
         for proved, verdict in believed:
             held = known.held.get(proved.content)
-            if (held is not None and held.status == "forgotten") or await self._was_forgotten(proved):
-                forgotten += 1
+            if (held is not None and held.status == "forgotten") or await self._is_settled(proved):
+                settled += 1
                 continue
             fact = self._fact(proved, verdict)
             same, older = (held, None) if held is not None else await self._compared(fact, new)
+            is_word = verdict.status == "active" and verdict.is_owners
+            if held is None and same is not None and same.trust != "owner" and is_word:
+                same, older = None, same  # the owner's own words count, and take the place of another's
             if same is None:
                 new.append(fact if older is None else _superseding(fact, older))
+            elif same.trust == "owner" and not verdict.is_owners:
+                continue  # the owner's fact rests on the owner's word
             elif all(each.id != same.id for each in new):
-                is_word = verdict.status == "active" and verdict.is_owners
                 again.append(Again(owner=same.owner, fact=same.id, evidence=fact.evidence[0], believed=is_word))
-        return Gathered(version=known.version, new=tuple(new), again=tuple(again)), forgotten
+        return Gathered(version=known.version, new=tuple(new), again=tuple(again)), settled
 
-    async def _was_forgotten(self, proved: Proved) -> bool:
-        """Whether the same turn proved a fact of this type that was forgotten since."""
+    async def _is_settled(self, proved: Proved) -> bool:
+        """Whether the same turn proved a fact of this type that was forgotten since, or this one, and it was replaced."""
         session, seq = self._origin.session, proved.turn.seq
         there = await self._store.facts_of_turns(session.owner, session.id, seq, seq)
-        return any(fact.status == "forgotten" and fact.type == proved.type for fact in there)
+        return any(
+            (fact.status == "forgotten" and fact.type == proved.type)
+            or (fact.status == "superseded" and normalised(fact.content) == normalised(proved.content))
+            for fact in there
+        )
 
     def _fact(self, proved: Proved, verdict: Verdict) -> Fact:
         now, turn, origin = self._store.clock.now(), proved.turn, self._origin
@@ -157,7 +164,7 @@ class Reconciler:
         if not doubts or self._model.name == OFFLINE:
             return
         pairs = [
-            f"Pair {number}\nolder: {other.content}\nnewer: {fact.content}" for number, other in enumerate(doubts, 1)
+            f"Pair {number}\nolder: {_line(other)}\nnewer: {_line(fact)}" for number, other in enumerate(doubts, 1)
         ]
         fence = new_fence(self._store.clock)
         request = Request(
@@ -178,6 +185,10 @@ class Reconciler:
         for each in answer.data.pairs:
             if 1 <= each.pair <= len(doubts):
                 self._verdicts[doubts[each.pair - 1].content, fact.content] = each.verdict.strip().lower()
+
+
+def _line(fact: Fact) -> str:
+    return " ".join(fact.content.split())
 
 
 def _superseding(fact: Fact, older: Fact) -> Fact:

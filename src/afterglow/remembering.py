@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from urllib.parse import unquote
 from zoneinfo import ZoneInfo
 
@@ -22,15 +23,17 @@ from afterglow.facts import (
     Fact,
     FactType,
     Status,
+    normalised,
 )
 from afterglow.forget import Forget
 from afterglow.memory_files import Agreed, MemoryFiles
+from afterglow.reading import check_session
 from afterglow.settings import Settings
 from afterglow.store.contract import Store
-from afterglow.store.facts import FactsChanged, Gathered, WantedFacts
+from afterglow.store.facts import Again, FactsChanged, Gathered, WantedFacts
 from afterglow.store.log import Entry
 from afterglow.store.transaction import Scope
-from afterglow.turns import Binding, Draft, Session, Turn
+from afterglow.turns import Binding, Draft, Session, Turn, check_text
 from afterglow.work import Claim, Due
 from afterglow.worker import Commit, Worker
 
@@ -86,6 +89,8 @@ class Remembered:
         """Facts, the newest first. `since` and `until` are days such as 2026-03-02; `status` None is every one."""
         _check(type, (*FACT_TYPES, None), "type")
         _check(status, (*STATUSES, None), "status")
+        for day in (since, until):
+            _check_day(day)
         most = self._settings.facts.results_max
         if not 1 <= limit <= most:
             raise BadInput(f"a list gives 1 to {most} facts (facts.results_max); {limit} were asked for")
@@ -113,6 +118,7 @@ class Remembered:
     async def add(self, owner: str, content: str, *, type: FactType = "other", supersedes: str | None = None) -> Fact:
         """The owner states a fact. One that is known gains this proof; one that was forgotten is there again."""
         _check(type, FACT_TYPES, "type")
+        check_text(content, "a fact")
         content = " ".join(content.split())
         if not 1 <= len(content) <= CONTENT_CHARS_MAX:
             raise BadInput(f"a fact has 1 to {CONTENT_CHARS_MAX} characters; this has {len(content)}")
@@ -120,17 +126,26 @@ class Remembered:
         for _ in range(_TRIES):
             known = await self._store.known_facts(owner, [turn.text])
             held = known.held.get(turn.text)
-            if held is not None and held.status == "active":
+            if held is not None and held.status in ("active", "pending"):
                 if supersedes not in (None, held.id):
-                    raise BadInput(f"fact {held.id!r} says this already; forget {supersedes!r} if it is no longer true")
-                return held
-            if held is not None and held.status == "pending":
-                return await self._store.approve_fact(owner, held.id)
+                    raise BadInput(
+                        f"fact {held.id!r} ({held.status}) says this already; approve that one, and forget {supersedes!r} "
+                        "if it is no longer true"
+                    )
+                proof = Evidence(session=turn.session, seq=turn.seq, quote=turn.text, at=turn.at)
+                again = Again(owner=held.owner, fact=held.id, evidence=proof, believed=True)
+                try:
+                    await self._store.commit_facts(owner, Gathered(version=known.version, again=(again,)))
+                except FactsChanged:
+                    continue
+                await self.write_files(held.owner)
+                return await self._store.fact(owner, held.id)
             fact = self._fact(turn, type, supersedes)
             try:
                 (stored,) = await self._store.commit_facts(owner, Gathered(version=known.version, new=(fact,)))
             except FactsChanged:
                 continue
+            await self.write_files(stored.owner)
             return stored
         raise FactsChanged(f"the facts of {owner!r} changed {_TRIES} times while one was added; add it again")
 
@@ -145,7 +160,9 @@ class Remembered:
 
     async def approve(self, owner: str, fact: str) -> Fact:
         """The owner believes a pending fact. This door is the owner's alone; no model and no tool has it."""
-        return await self._store.approve_fact(owner, fact)
+        approved = await self._store.approve_fact(owner, fact)
+        await self.write_files(approved.owner)
+        return approved
 
     async def reject(self, owner: str, fact: str) -> Fact:
         """The owner does not believe a pending fact: it is forgotten, and does not come back."""
@@ -165,10 +182,12 @@ class Remembered:
             session = await self._store.session(owner, proof.session)
             if session.binding.channel in _OWN_CHANNELS:
                 await self._forget.turns(session, proof.seq)
+        await self.write_files(forgotten.owner)
         return forgotten
 
     async def extract(self, session: Session, *, anew: bool = False, progress: Progress | None = None) -> Outcome:
         """Read the session for facts now, from where it was last read to; with `anew`, from its beginning."""
+        check_session(session)
         if anew:
             await self._store.read_anew(session.owner, session.id)
         outcome = Outcome()
@@ -181,10 +200,11 @@ class Remembered:
         due = Due(kind="facts", at=self._store.clock.now(), reason="manual", subject=session.id)
         await self._store.mark_due(session.owner, due)
         await self._worker.do_now(session.owner, "facts", session.id, act)
+        await self.write_files(session.owner)
         return outcome
 
     async def write_files(self, owner: str) -> None:
-        """Bring the owner's files to what is known now, if that is due; whoever else is about it does it."""
+        """Bring the owner's files to what is known now, if that is due. Where it cannot be done it stays due, and is logged."""
         await self._worker.attend(owner, "files", owner, at_once=True)
 
     async def rebuild(self, owner: str) -> Agreed:
@@ -195,7 +215,10 @@ class Remembered:
         """What the owner states, in the log: a note that sets off nothing, and that a fact can quote."""
         binding = await self._binding(owner)
         draft = Draft(role="system", text=content, trust="owner", origin="task", at=self._store.clock.now())
-        return await self._store.append(owner, binding, self._entry_of(draft, binding.agent))
+        entry = self._entry_of(draft, binding.agent)
+        if not normalised(entry.draft.text):
+            raise BadInput("there is no word left in it, once what is private is taken out; say it in words")
+        return await self._store.append(owner, binding, entry)
 
     async def _binding(self, owner: str) -> Binding:
         """The owner's address for statements to Afterglow: with the agent and sender of its own."""
@@ -227,6 +250,13 @@ class Remembered:
             changed_at=turn.at,
             evidence=(Evidence(session=turn.session, seq=turn.seq, quote=turn.text, at=turn.at),),
         )
+
+
+def _check_day(day: str | None) -> None:
+    try:
+        _ = None if day is None else date.fromisoformat(day)
+    except (TypeError, ValueError):
+        raise BadInput(f"{day!r} is no day; write it as 2026-03-02") from None
 
 
 def _check(given: str | None, allowed: Sequence[str | None], what: str) -> None:

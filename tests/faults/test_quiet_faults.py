@@ -407,7 +407,7 @@ async def test_whenever_the_clock_jumps_each_timer_goes_off_once(
     session = await now(memory, session)
     assert (session.state, session.closed_by) == ("closed", "cleared")
     assert [turn.role for turn in await memory.turns(session)].count("system") == 1
-    assert Counter(request.purpose for request in model.requests) == {"fold": 1, "summary": 1}
+    assert Counter(request.purpose for request in model.requests) == {"fold": 1, "summary": 1, "facts": 1}
     assert await broken(store) == []
 
 

@@ -13,11 +13,13 @@ import pytest
 
 from afterglow import recalled
 from afterglow.clock import FixedClock
-from afterglow.errors import BadInput, NotFound
+from afterglow.errors import BadInput, ModelBadOutput, ModelStopped, NotFound
 from afterglow.memory import Memory
 from afterglow.model import Request, scripted
 from afterglow.model.offline import OfflineModel
 from afterglow.model.scripted import ScriptedModel
+from afterglow.search.meaning import Meaning
+from afterglow.search.memory_search import memory_search
 from afterglow.steward import Round, Steward, Stewardship
 from afterglow.store.contract import Store
 from afterglow.store.sqlite import SQLiteStore
@@ -156,7 +158,9 @@ async def test_a_wrong_number_is_mended_where_one_turn_alone_holds_the_quote(mem
         scripted.REFUSAL,
     ],
 )
-async def test_an_answer_of_no_use_is_asked_for_once_more_and_then_left(memory_with: OpenMemory, answer: Any) -> None:
+async def test_an_answer_of_no_use_is_asked_for_once_more_and_then_tried_later(
+    memory_with: OpenMemory, answer: Any
+) -> None:
     asked = 0
 
     def script(request: Request) -> scripted.Step:
@@ -166,9 +170,13 @@ async def test_an_answer_of_no_use_is_asked_for_once_more_and_then_left(memory_w
 
     memory = memory_with(answering=ScriptedModel(script))
     session = await said(memory, SEATS)
-    outcome = await memory.facts.extract(session)
-    assert (asked, outcome.stored) == (2, 0)
-    assert (await memory.session(session.id, owner=KATE.owner)).facts_seq == 1, "it is not tried for ever"
+    with pytest.raises(ModelBadOutput):
+        await memory.facts.extract(session)
+    assert asked == 2
+    assert await memory.facts.list(KATE.owner, status=None) == []
+    assert (await memory.session(session.id, owner=KATE.owner)).facts_seq == 0, "what was not read is not called read"
+    (waiting,) = [each for each in await memory.store.work_list(KATE.owner) if each.kind == "facts"]
+    assert waiting.attempts == 1 and waiting.last_error, "it is tried again later, and parked where a person sees it"
 
 
 @pytest.mark.spec("FACT-4")
@@ -355,7 +363,7 @@ async def test_what_was_forgotten_does_not_come_back(memory_with: OpenMemory) ->
     for kept in await memory.facts.list(KATE.owner):
         await memory.facts.forget(KATE.owner, kept.id)
     outcome = await memory.facts.extract(session, anew=True)
-    assert (outcome.stored, outcome.dropped["forgotten"]) == (
+    assert (outcome.stored, outcome.dropped["settled before"]) == (
         0,
         outcome.claimed - outcome.dropped["not in what was said"],
     )
@@ -509,3 +517,107 @@ async def test_an_import_keeps_no_fact_whose_proof_is_not_there(memory_with: Ope
         copy = memory_with(over=empty)
         await import_lines(copy, forged)
         assert await copy.facts.list(KATE.owner, status=None) == []
+
+
+@pytest.mark.spec("FACT-10", "P11")
+async def test_the_owners_own_words_take_the_place_of_anothers_that_say_the_same(memory_with: OpenMemory) -> None:
+    mine = "The lease of the garage on the green hill behind the old church ends in spring."
+    theirs = mine.replace("spring.", "spring per garage.example")
+
+    def answer(request: Request) -> scripted.Step:
+        if "[2]" in request.material:
+            return _answer(request, [fact(2, mine, type="event", content=mine)])
+        return _answer(request, [fact(1, theirs, type="event", speaker="tool", content=theirs)])
+
+    memory = memory_with(answering=ScriptedModel(answer))
+    for role, text in (("tool", theirs), ("user", mine)):
+        turn = await memory.append(KATE, role, text)  # type: ignore[arg-type]
+        await memory.facts.extract(await memory.session(turn.session, owner=KATE.owner))
+    (kept,) = await memory.facts.list(KATE.owner)
+    assert (kept.content, kept.trust) == (mine, "owner"), "not the tool's words with the owner's trust"
+    assert [proof.seq for proof in kept.evidence] == [2]
+
+
+@pytest.mark.spec("P6")
+@pytest.mark.parametrize("text", ["see you frıday", "yeſterday it rained", "5 auguſt", "3 dayſ ago", "next ſunday"])
+async def test_odd_letters_in_anybodys_words_stop_no_reading(memory_with: OpenMemory, text: str) -> None:
+    claim = fact(2, text, type="event", speaker="tool", content=f"It was said: {text}")
+    memory = memory_with(answering=saying(fact(1), claim))
+    await memory.append(KATE, "user", SEATS)
+    turn = await memory.append(KATE, "tool", text)
+    await memory.facts.extract(await memory.session(turn.session, owner=KATE.owner))
+    assert SEATS in [proof.quote for each in await memory.facts.list(KATE.owner) for proof in each.evidence]
+
+
+@pytest.mark.spec("SAFE-5")
+async def test_what_is_known_stands_inside_the_fence_and_pending_facts_are_not_shown(memory_with: OpenMemory) -> None:
+    asked: list[Request] = []
+
+    def answer(request: Request) -> scripted.Step:
+        asked.append(request)
+        return _answer(request, [])
+
+    memory = memory_with(answering=ScriptedModel(answer))
+    session = await said(memory, "I like tea a lot.")
+    await memory.facts.add(KATE.owner, "I like tea.")
+    await memory.facts.extract(session)
+    assert "known already: I like tea." in asked[0].material and "I like tea" not in asked[0].instructions
+
+
+@pytest.mark.spec("P12")
+async def test_what_is_stated_twice_is_forgotten_with_both_statements(memory_with: OpenMemory) -> None:
+    memory = memory_with(answering=OfflineModel())
+    await said(memory, "Hello.")
+    first = await memory.facts.add(KATE.owner, "I keep a quokka.")
+    again = await memory.facts.add(KATE.owner, "I keep a quokka!")
+    assert (again.id, len(again.evidence)) == (first.id, 2)
+    await memory.facts.forget(KATE.owner, first.id)
+    hits = (await memory.recall("quokka", owner=KATE.owner)).hits
+    assert not [hit for hit in hits if "quokka" in hit.text]
+
+
+@pytest.mark.spec("FACT-5")
+async def test_reading_anew_does_not_bring_back_what_was_replaced(memory_with: OpenMemory) -> None:
+    memory = memory_with(answering=saying(fact(1)))
+    session = await said(memory, SEATS)
+    await memory.facts.extract(session)
+    (seats,) = await memory.facts.list(KATE.owner)
+    await memory.facts.edit(KATE.owner, seats.id, "The user prefers window seats on flights.")
+    outcome = await memory.facts.extract(session, anew=True)
+    assert (outcome.stored, outcome.dropped["settled before"]) == (0, 1)
+
+
+@pytest.mark.spec("FACT-4")
+async def test_what_others_said_does_not_crowd_out_the_owner(memory_with: OpenMemory) -> None:
+    flood = "\n".join(f"> I prefer brand number {n} of tea." for n in range(100))
+    memory = memory_with(answering=OfflineModel())
+    session = await said(memory, f"Look:\n{flood}", "I prefer quiet hotel rooms.")
+    await memory.facts.extract(session)
+    assert [each.content for each in await memory.facts.list(KATE.owner)] == ["I prefer quiet hotel rooms."]
+
+
+@pytest.mark.spec("P6", "FACT-9")
+async def test_an_embedder_that_fails_leaves_the_search_by_words(memory_with: OpenMemory) -> None:
+    class Broken:
+        name = "broken"
+
+        async def embed(self, texts: Any) -> Any:
+            raise ModelStopped("no money left")
+
+    memory = memory_with(answering=OfflineModel())
+    await said(memory, SEATS)
+    await memory.store.use_embedder("broken")
+    found = await memory_search(memory.store, Meaning(memory.store, Broken()), KATE.owner, "aisle seats")
+    assert found.hits and not found.by_meaning
+
+
+@pytest.mark.parametrize("nonsense", ["a name", None, 4])
+async def test_who_gives_something_else_than_a_session_is_told_so(memory_with: OpenMemory, nonsense: Any) -> None:
+    memory = memory_with(answering=OfflineModel())
+    for act in (memory.facts.extract(nonsense), memory.forget.session(nonsense), memory.forget.turns(nonsense, 1)):
+        with pytest.raises(BadInput, match="Session"):
+            await act
+    with pytest.raises(BadInput, match="is no day"):
+        await memory.facts.list(KATE.owner, since="banana")
+    with pytest.raises(BadInput):
+        await memory.facts.add(KATE.owner, nonsense if nonsense != "a name" else "<private>x</private>")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -192,9 +191,7 @@ def _change(
 ) -> None:
     async def change(memory: Memory) -> Fact:
         whose = await _owner_of(memory, owner, fact) if fact else await _one_owner(memory, owner)
-        changed = await act(memory, whose)
-        await memory.facts.write_files(changed.owner)
-        return changed
+        return await act(memory, whose)
 
     changed = call.run(change)
     content = f": {changed.content}" if changed.content else ""
@@ -248,7 +245,6 @@ def extract(
         with progress("reading", turns) as advance:
             for each in chosen:
                 total.add(await memory.facts.extract(each, anew=anew, progress=_steps(advance)))
-                await memory.facts.write_files(each.owner)
         return len(chosen)
 
     try:
@@ -265,9 +261,19 @@ def extract(
     call.screen.answer({"sessions": read, **_as_data(total)}, done)
     if total.pending:
         call.screen.note("`afterglow facts list --status pending` shows what waits for your approval.")
-    if total.dropped.total() and sys.stderr.isatty():
+    if read and _is_offline(call):
+        call.screen.note("There is no model, so only what was said in so many words was looked for; see docs/facts.md.")
+    if total.dropped.total():
         why = ", ".join(f"{why} ({n})" for why, n in total.dropped.most_common() if n)
         call.screen.note(f"Not kept: {why}.")
+
+
+def _is_offline(call: Call) -> bool:
+    import os
+
+    from afterglow.cli.models import chosen_models
+
+    return next(chosen_models(call.loaded, os.environ)).name == "offline"
 
 
 def _steps(advance: Callable[[int], None]) -> Callable[[int, int], None]:
@@ -316,7 +322,8 @@ def rebuild(call: Call, owner: OwnerOption = None) -> None:
     from afterglow.cli.screen import count
 
     async def act(memory: Memory) -> tuple[int, list[str]]:
-        owners = [owner] if owner is not None else [each.id for each in await memory.owners()]
+        known = {each.id for each in await memory.owners()} | set(await memory.files.owners())
+        owners = [owner] if owner is not None else sorted(known)
         done = [await memory.facts.rebuild(one) for one in owners]
         told = [note for each in done for note in each.notes]
         told += [f"{trouble.name} is left as it is: {trouble.problem}" for each in done for trouble in each.troubles]

@@ -80,7 +80,7 @@ def owner(
     verify: VerifyOption = False,
     yes: YesOption = False,
 ) -> None:
-    """Forget all that is an owner's: sessions, facts, files."""
+    """Forget all that is an owner's: sessions, facts, and the files made of them."""
 
     async def act(memory: Memory, progress: Progress) -> Forgetting:
         if owner not in {one for each in await memory.owners() for one in (each.id, *each.joined)}:

@@ -35,7 +35,7 @@ def export_log(
     owner: OwnerOption = None,
     force: Annotated[bool, typer.Option("--force", metavar="", help="Write over a file that is there.")] = False,
 ) -> None:
-    """Write the log as lines of JSON: owners, sessions, turns, work.
+    """Write the log as lines of JSON: owners, sessions, turns, blocks, summaries, facts, work.
 
     The file appears when it is whole. `afterglow import` reads it.
     """

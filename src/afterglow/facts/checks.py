@@ -33,8 +33,8 @@ from afterglow.turns import Role, Turn
 
 Cut = Callable[[str], Sequence[str]]
 """Cuts a text into the terms it is compared by."""
-FACTS_MAX = 40
-"""The most facts that one answer may hold; a model that says more is not reading but talking."""
+CLAIMS_MAX = 5_000
+"""So many claims are looked at; a model that makes more is not reading but talking."""
 _QUOTE_CHARS_MIN = 4
 _SUPPORTED_MIN = 0.5
 _BY_ITSELF_MIN = 0.65
@@ -47,7 +47,7 @@ _SMALL_TALK = re.compile(
 )
 _SAID_OF = re.compile(r"^(?:the )?(user|owner|assistant|agent)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_QUESTION = re.compile(r"[^.!?。！？\n]*[?？]")
+_SENTENCE = re.compile(r"(?<=[.!?。！？\n])")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _GERMAN = re.compile(
     r"\b(?:der|die|das|den|dem|und|nicht|ein|eine|einen|möchte|ist|hat|im|zu|vor|mit|auf|für|am|kein|keine|keinen|aber|oder|sich|nach|bei|wird|isst)\b",
@@ -131,7 +131,7 @@ def check(
     proved: list[Proved] = []
     dropped: dict[str, int] = {}
     for number, claim in enumerate(claims):
-        found = "too many" if number >= FACTS_MAX else _checked(claim, said, zone, cut)
+        found = "too many" if number >= CLAIMS_MAX else _checked(claim, said, zone, cut)
         if isinstance(found, str):
             dropped[found] = dropped.get(found, 0) + 1
         else:
@@ -197,6 +197,8 @@ def _checked(claim: Claimed, said: _Said, zone: tzinfo, cut: Cut) -> Proved | st
         return "wrong speaker"
     day = turn.at.astimezone(zone).date()
     content = made_absolute(content, day)
+    if len(content) > CONTENT_CHARS_MAX:
+        return "too short or too long"
     around = said.around(turn.seq)
     if unsupported_day(content, around, day):
         return "a day that was not said"
@@ -272,7 +274,8 @@ def _is_form(one: str, other: str) -> bool:
 def _is_by_itself(content: str, said: str, cut: Cut) -> bool:
     """Whether what the turn states, not what it asks, is enough for the statement. A short one may have a word of its own."""
     needed = _SUPPORTED_MIN if len(_own_terms(content, cut)) <= _SHORT_TERMS else _BY_ITSELF_MIN
-    return _support(content, _QUESTION.sub(" ", said), cut) >= needed
+    stated = "".join(each for each in _SENTENCE.split(said) if not each.rstrip().endswith(("?", "？")))
+    return _support(content, stated, cut) >= needed
 
 
 def _is_question(quote: str, turn: Turn) -> bool:

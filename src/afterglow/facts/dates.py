@@ -95,6 +95,7 @@ def day_text(day: date) -> str:
 
 def made_absolute(text: str, said: date) -> str:
     """The text with each relative day that is beyond doubt as the day it was."""
+    text = _folded(text)
 
     def absolute(match: re.Match[str]) -> str:
         days = list(_meant(match, said))
@@ -109,6 +110,7 @@ def made_absolute(text: str, said: date) -> str:
 
 def days_named(text: str, said: date) -> set[date]:
     """The days that a text means, by their date or seen from the day it was said; of a day without a year, the near ones."""
+    text = _folded(text)
     relative = {day for match in _RELATIVE.finditer(text) for day in _meant(match, said)}
     weekdays = {day for match in _WEEKDAY.finditer(text) for day in _around(_DAYS[match.group().lower()], said)}
     return relative | weekdays | {day for match in _ABSOLUTE.finditer(text) for day in _written(match, said)}
@@ -116,6 +118,7 @@ def days_named(text: str, said: date) -> set[date]:
 
 def unsupported_day(content: str, turn_text: str, said: date) -> str | None:
     """A day in the content that the turn does not speak of; the day it was said on is always fair."""
+    content, turn_text = _folded(content), _folded(turn_text)
     meant = days_named(turn_text, said) | {said}
     for match in _ABSOLUTE.finditer(content):
         written = set(_written(match, said))
@@ -129,6 +132,11 @@ def unsupported_day(content: str, turn_text: str, said: date) -> str | None:
         ):
             return match.group()
     return None
+
+
+def _folded(text: str) -> str:
+    """Without the two letters that match others when case is ignored, and are no other case of them."""
+    return text.replace("ſ", "s").replace("ı", "i").replace("İ", "I")
 
 
 def without_days(text: str) -> str:

@@ -34,7 +34,7 @@ _SAID: dict[FactType, tuple[str, ...]] = {
     ),
 }
 _SIGNS = {kind: re.compile(rf"(?<!\w)(?:{'|'.join(said)})(?!\w)", re.IGNORECASE) for kind, said in _SAID.items()}
-_SENTENCE = re.compile(r"[^\n]+?(?:[.!?]+(?=\s|$)|$)", re.MULTILINE)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 
 
 def claims_of(turns: Iterable[Turn]) -> list[Claimed]:
@@ -43,8 +43,7 @@ def claims_of(turns: Iterable[Turn]) -> list[Claimed]:
 
 
 def _claims(turn: Turn) -> Iterator[Claimed]:
-    for match in _SENTENCE.finditer(words_of(turn)):
-        sentence = match.group().strip()
+    for sentence in map(str.strip, _SENTENCE.split(words_of(turn))):
         kind = next((kind for kind, sign in _SIGNS.items() if sign.search(sentence)), None)
         if kind is not None and not sentence.endswith("?") and len(sentence) <= CONTENT_CHARS_MAX:
             yield Claimed(

@@ -84,18 +84,21 @@ class MemoryFiles:
     async def run(self, stop: asyncio.Event, seconds: float) -> None:
         """Look every so many seconds whether somebody edited a file, and have it taken in, until told to stop."""
         while not stop.is_set():
-            try:
-                for owner in await self.owners():
-                    if await self.edited(owner):
-                        due = Due(kind="files", at=self._store.clock.now(), reason="edited", subject=owner)
-                        await self._store.mark_due(owner, due)
-            except AfterglowError as error:
-                _log.warning("the memory files cannot be looked at now: %s", error)
+            for owner in await self.owners():
+                await self._look(owner)
             try:
                 async with asyncio.timeout(seconds):
                     await stop.wait()
             except TimeoutError:
                 continue
+
+    async def _look(self, owner: str) -> None:
+        try:
+            if await self.edited(owner):
+                due = Due(kind="files", at=self._store.clock.now(), reason="edited", subject=owner)
+                await self._store.mark_due(owner, due)
+        except (AfterglowError, OSError) as error:
+            _log.warning("the memory files of %s cannot be looked at now: %s", owner, error)
 
     async def owners(self) -> list[str]:
         """The owners that have a folder here."""

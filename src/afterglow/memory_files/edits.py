@@ -131,7 +131,7 @@ def _sealed_page(name: str, said: Mapping[str, Any]) -> Page:
     try:
         files = {str(entry["id"]): str(entry["file"]) for entry in said["facts"]}
         owner, forgettings = str(said["owner"]), int(said["forgettings"])
-    except (LookupError, TypeError, ValueError):
+    except (LookupError, TypeError, ValueError, OverflowError):
         raise BadInput("it is not as an index is written") from None
     return Page(name=name, sealed=True, entries=(), owner=owner, forgettings=forgettings, files=files)
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from afterglow.search import words
 from afterglow.store.search import Indexed, Kind, Matches, Record, RecordKind, Sought
 
-NEAR_MIN = 0.2
-"""Two texts that are less near than this have nothing to do with each other."""
+NEAR_MIN = 0.3
+"""Where not even the nearest is so near, nothing is about it."""
 MEANING = 0.3
 """What nearness counts beside words. Found by `benchmarks/search_locomo.py`."""
 _EVERYTHING = Sought()

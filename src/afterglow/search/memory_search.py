@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from afterglow.clock import from_us, to_us
-from afterglow.errors import BadInput
+from afterglow.errors import BadInput, MissingPackage, ModelError
 from afterglow.search import words
 from afterglow.search.joined import Ranked, join
-from afterglow.search.meaning import Meaning
+from afterglow.search.meaning import Meaning, Nearest
 from afterglow.store.contract import Store
 from afterglow.store.recall import Content
 from afterglow.store.search import KINDS, Kind, Matches, Sought
 from afterglow.turns import Role
 
+_log = logging.getLogger(__name__)
 NEIGHBOURS_OF = 40
 """So many of the turns that fit best are seen together with the turns before and after them."""
 
@@ -85,7 +87,7 @@ async def candidates(
     if meaning is None:
         return await _by_words(store, owner, terms, sought), {}
     matches, nearest = await asyncio.gather(
-        _by_words(store, owner, terms, sought), meaning.nearest(owner, text, sought)
+        _by_words(store, owner, terms, sought), _nearest(meaning, owner, text, sought)
     )
     if nearest is None:
         return matches, {}
@@ -94,6 +96,15 @@ async def candidates(
     matches.turns.extend(turns)
     matches.records.extend(records)
     return matches, await meaning.cosines(owner, nearest, sorted(ids.union(nearest.ids)))
+
+
+async def _nearest(meaning: Meaning, owner: str, text: str, sought: Sought) -> Nearest | None:
+    """What lies near; nothing where the embedder fails, since words find as well."""
+    try:
+        return await meaning.nearest(owner, text, sought)
+    except (ModelError, MissingPackage) as error:
+        _log.warning("search is by words alone now: %s", error)
+        return None
 
 
 async def _by_words(store: Store, owner: str, terms: Sequence[str], sought: Sought) -> Matches:

@@ -110,7 +110,9 @@ def commit_facts(tx: Tx, gathered: Gathered, read: Read | None, now: datetime) -
         row = sessions.existing(sessions.find(tx, read.session, lock=True), read.session)
         if row["facts_seq"] != read.from_seq:
             raise ClaimLost(f"session {read.session!r} was read by somebody else meanwhile; this result is dropped")
-        assert read.from_seq <= read.to_seq <= row["turns"], "what was read goes on from where it began"
+        if row["forgetting"] or read.to_seq > row["turns"]:
+            raise ClaimLost(f"session {read.session!r} is being forgotten; this result is dropped")
+        assert read.from_seq <= read.to_seq, "what was read goes on from where it began"
     if (gathered.new or gathered.again) and _version(tx) != gathered.version:
         raise FactsChanged(FACTS_CHANGED)
     for fact in gathered.new:
@@ -275,7 +277,7 @@ def _say_again(tx: Tx, again: Again, now: datetime) -> None:
     if row is None or row["status"] in ("forgotten", "superseded"):
         raise FactsChanged(FACTS_CHANGED)
     prove(tx, row["owner"], row["id"], again.evidence)
-    if again.believed and row["status"] == "pending":
+    if again.believed and (row["status"], row["trust"]) != ("active", "owner"):
         _set(tx, row, now, status="active", why=None, trust="owner")
         _supersede(tx, row["supersedes"], now)
 

@@ -175,18 +175,19 @@ def unembedded(tx: Tx, limit: int) -> list[Unembedded]:
 # Vectors
 
 
-def commit_vectors(tx: Tx, claim: Claim, generation: int, made: Sequence[tuple[int, bytes]]) -> None:
+def commit_vectors(tx: Tx, claim: Claim, generation: int, made: Sequence[tuple[int, bytes]], now_us: int) -> None:
     queue.check(tx, claim)  # which locks it: whoever lost the claim waits here, and is refused
     newest = _newest(tx)
     if newest is None or newest["generation"] != generation:
         raise ClaimLost("another embedder is in use now; these vectors are dropped")
+    # Numbers only grow, also over what was removed: who knows all up to one asks for those after it.
     last = tx.one(
         """SELECT coalesce(max(number), 0) AS n FROM search_vectors
            WHERE {mine} AND owner = :owner AND generation = :generation""",
         owner=claim.owner,
         generation=generation,
     )["n"]
-    for number, (record, vector) in enumerate(made, last + 1):
+    for number, (record, vector) in enumerate(made, max(int(last), now_us) + 1):
         tx.run(  # nothing, where the record was removed meanwhile
             """INSERT INTO search_vectors (owner, generation, number, id, vector)
                SELECT owner, :generation, :number, id, :vector FROM search_terms

@@ -74,7 +74,7 @@ PASTED_PARTS = re.compile(
 CUT = "\N{OBJECT REPLACEMENT CHARACTER}"
 PASTED_REST = re.compile(
     r"^[ \t]*(?:from|to|subject|date|sent|cc|von|an|betreff|gesendet|asunto|objet|temat|тема)[ \t]?:.*$"
-    r"|-{3,}[ \t]*\w.*$|^begin forwarded message.*$"
+    r"|(?<!-)-{3,}+[ \t]*\w.*$|^begin forwarded message.*$"
     r"|<(?:html|body|div|p|script|span|meta|!--)\b|^[ \t]*[{\[][ \t]*[\"{].*$|^#{1,6} \S.*$"
     r"|^[ \t]*\[?(?:system|assistant|user|human|ai|recalled memory)\b[^\n]{0,40}[:\]][ \t]"
     rf"|(?::|below|attached|unten|following|folgende\w*|says|wrote|reads|pasted?)[:,.]?[ \t]*\n(?!\s*{CUT})",

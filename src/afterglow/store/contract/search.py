@@ -63,7 +63,7 @@ class SearchVerbs(Running):
 
         ClaimLost where it has passed on, or where the embedder is not the one in use.
         """
-        run = partial(vectors.commit_vectors, claim=claim, generation=generation, made=made)
+        run = partial(vectors.commit_vectors, claim=claim, generation=generation, made=made, now_us=self._now_us())
         await self._write("commit_vectors", claim.owner, run)
 
     async def drop_old_vectors(self, owner: str, limit: int) -> int:
