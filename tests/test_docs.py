@@ -38,7 +38,7 @@ def test_the_readmes_ten_lines_work_as_they_stand(tmp_path: Path) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert len(code.strip().splitlines()) <= 12
     ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert (ran.returncode, ran.stdout) == (0, "I moved the design review to 3 March.\n"), ran.stderr
+    assert (ran.returncode, ran.stdout) == (0, "We decided to move the design review to 3 March.\n"), ran.stderr
     assert (tmp_path / "notes" / "afterglow.db").exists()
 
 
