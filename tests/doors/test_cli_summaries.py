@@ -223,7 +223,7 @@ def test_it_says_when_not_all_were_looked_through(run: Run, begun: Path, monkeyp
     run("summarize")
     monkeypatch.setattr("afterglow.search.summaries._PAGE_ROWS", 1)
     monkeypatch.setenv("AFTERGLOW_SEARCH__ROWS_MAX", "1000")
-    monkeypatch.setattr("afterglow.memory.listed", _listed_within(1))
+    monkeypatch.setattr("afterglow.ending.listed", _listed_within(1))
     data = asked(run, "summaries", "--words", "talk0")
     assert (data["items"], data["complete"]) == ([], False)
     assert "only the newest were looked through" in data["degraded"]
