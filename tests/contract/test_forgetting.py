@@ -27,7 +27,7 @@ from afterglow.spend import Amount, Call
 from afterglow.store import forgetting as verbs_of_forgetting
 from afterglow.store import remaking
 from afterglow.store.contract import Store
-from afterglow.store.facts import Gathered, Read, WantedFacts
+from afterglow.store.facts import Again, Gathered, Read, WantedFacts
 from afterglow.store.log import Entry, Shown
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.store.transaction import EVERYONE, Tx
@@ -37,6 +37,7 @@ from afterglow.worker import Worker
 from tests.conftest import KATE, NOON, OTHER, said
 from tests.faults import verbs
 from tests.faults.promises import broken, dump
+from tests.remembering import remember
 
 pytestmark = pytest.mark.spec("SAFE-3", "P12")
 
@@ -840,3 +841,19 @@ async def test_a_proof_that_the_database_has_no_time_for_says_so(store: Store, m
     done = await forget_turns(store, session, 1, verify=True)
     assert done.forgotten.turns == 1 and done.proof is not None
     assert any("somebody holds it" in each for each in done.proof.not_looked_at)
+
+
+@pytest.mark.spec("P12", "SAFE-3")
+async def test_a_quote_in_the_fact_of_an_owner_who_was_joined_goes_after_they_part(store: Store) -> None:
+    fact = await remember(store, "the garden gate squeaks")
+    await store.append(OTHER.owner, OTHER, said("x"))
+    await store.join(OTHER.owner, OWNER)
+    turn = await store.append(OTHER.owner, OTHER, said("UNSAYABLE: the garden gate squeaks"))
+    proof = Evidence(session=turn.session, seq=turn.seq, quote="UNSAYABLE: the garden gate squeaks", at=NOON)
+    known = await store.known_facts(OTHER.owner, [])
+    again = Again(owner=fact.owner, fact=fact.id, evidence=proof, believed=False)
+    await store.commit_facts(OTHER.owner, Gathered(version=known.version, again=(again,)))
+    await store.part(OTHER.owner)
+    await store.forget_turns(OTHER.owner, turn.session, turn.seq, turn.seq)
+    assert "UNSAYABLE" not in repr(await dump(store))
+    assert (await store.fact(OWNER, fact.id)).status == "active"

@@ -152,9 +152,11 @@ def unprove(tx: Tx, session: Row, first_seq: int, last_seq: int, now: datetime) 
         first=first_seq,
         last=last_seq,
     )
-    proved = [found for row in rows if (found := _fact(tx, row["fact_owner"], row["fact"])) is not None]
-    proved = [row for row in proved if row["status"] != "forgotten"]
-    for row in proved:
+    found = [(row, _fact(tx, row["fact_owner"], row["fact"])) for row in rows]
+    # A fact that is not seen from here is that of an owner who was joined once: its quote of these turns goes all the same.
+    gone = [row for row, fact in found if fact is None or fact["status"] != "forgotten"]
+    proved = [fact for _, fact in found if fact is not None and fact["status"] != "forgotten"]
+    for row in gone:
         tx.run(
             """DELETE FROM evidence WHERE {mine} AND owner = :owner AND session = :session AND seq BETWEEN :first AND :last
                  AND fact_owner = :fact_owner AND fact = :fact""",
@@ -162,8 +164,8 @@ def unprove(tx: Tx, session: Row, first_seq: int, last_seq: int, now: datetime) 
             session=session["id"],
             first=first_seq,
             last=last_seq,
-            fact_owner=row["owner"],
-            fact=row["id"],
+            fact_owner=row["fact_owner"],
+            fact=row["fact"],
         )
     unproved = [row for row in proved if not _stands(tx, row)]
     facts.forget_rows(tx, unproved, now)
