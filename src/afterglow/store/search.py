@@ -138,18 +138,6 @@ def unindex_record(tx: Tx, *, owner: str, kind: Kind, place: str, seq: int = 0) 
             _count(tx, owner, kind, -1, -len(row["terms"].split(" ")))
 
 
-def unindex_session(tx: Tx, *, owner: str, session: str) -> None:
-    """Nothing of this session is found any more; what facts were drawn from it is not its business."""
-    rows = tx.rows(
-        """SELECT kind, seq FROM search_terms WHERE {mine} AND owner = :owner AND place = :session
-             AND kind IN ('block', 'summary', 'turn') ORDER BY kind, seq""",
-        owner=owner,
-        session=session,
-    )
-    for row in rows:
-        unindex_record(tx, owner=owner, kind=row["kind"], place=session, seq=row["seq"])
-
-
 def _insert(
     tx: Tx, owner: str, kind: Kind, place: str, seq: int, label: str, at_us: int, mark: str, terms: Sequence[str]
 ) -> None:
