@@ -7,10 +7,12 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+SERVER = [part for extra in ("meaning", "models", "postgres", "sources") for part in ("--extra", extra)]
+"""What a server may need. The bots' libraries are for programs of their own."""
 FILES = {
-    "run.txt": ["--all-extras", "--group", "build"],
+    "run.txt": [*SERVER, "--group", "build"],
     "dev.txt": ["--all-extras", "--group", "build", "--group", "dev"],
-    "bench.txt": ["--all-extras", "--group", "build", "--group", "bench"],
+    "bench.txt": [*SERVER, "--group", "build", "--group", "bench"],
 }
 UV = [str(Path(sys.executable).parent / "uv"), "pip", "compile", "--quiet", "--upgrade", "--universal"]
 UV += ["--python-version", "3.11", "--generate-hashes", "--no-header", "--no-annotate"]

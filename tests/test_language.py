@@ -61,6 +61,35 @@ def test_a_language_that_is_not_known_is_not_taken_for_english(text: str) -> Non
     assert language_of(text) != "English"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "So to speak, I do want to go to my office, and I do so to a degree.",
+        "I want to go to the shop and I do so to speak, no doubt.",
+        "No, I do. I do, I do to a T, so to speak, to do or not to do.",
+        "My plan: to go on, to do no harm, to be a friend on my own.",
+        "A cat, a dog, a bird, a fish, as a gift to a friend, on a day, as a joke.",
+        "I do a lot, I do it on Monday, I go to Anna, I go to Ben, I do.",
+    ],
+)
+def test_english_that_has_words_of_other_languages_is_not_taken_for_them(text: str) -> None:
+    assert language_of(text) in ("English", None)
+    assert language_of(f"{text} That is what they have for you, and it was not about this. " * 2) == "English"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nie wiem, co to jest, ale to nie jest do mnie i tak.",
+        "Idę do domu i do sklepu, bo to jest po drodze, a on nie ma co jeść.",
+        "My mamy to na jutro, a on nie może, bo to jest za późno do kina i tak.",
+        "To jest do zrobienia, i to jest do wysłania na jutro, a on o tym wie.",
+    ],
+)
+def test_short_polish_is_polish(text: str) -> None:
+    assert language_of(text) == "Polish"
+
+
 def test_a_few_words_of_another_language_change_nothing() -> None:
     assert language_of(ENGLISH * 5 + "c'est la vie, und so weiter") == "English"
 

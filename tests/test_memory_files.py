@@ -152,6 +152,8 @@ async def test_the_files_and_the_index_say_what_the_database_says(
                     "seq": 2,
                     "quote": "Ana prefers tea, \u2615 not coffee.",
                     "at": "2026-03-02T12:00:00+00:00",
+                    "proves": True,
+                    "needed": False,
                 }
             ],
         }

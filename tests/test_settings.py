@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from afterglow.settings import (
     VARIABLES,
     AgentSettings,
     ContextSourceSettings,
+    ServerSettings,
     Settings,
     SourceSettings,
     describe,
@@ -155,6 +156,14 @@ def test_every_setting_but_the_tables_in_lists_and_by_name_has_an_environment_va
         "facts.model": "offline",
         "search.embedder": "none",
         "search.base_url": "http://127.0.0.1:11434/v1",
+        "away_summary.enabled": "yes",
+        "away_summary.threshold_hours": "0.5",
+        "away_summary.style": "rich",
+        "away_summary.prose": "yes",
+        "away_summary.prompt_template": "Tell of {events}",
+        "away_summary.show_cost": "yes",
+        "away_summary.deadline_seconds": "3",
+        "away_summary.daily_at": "8:30",
     }
     environ = {name: values.get(leaf.key, "1000") for name, leaf in VARIABLES.items()}
     environ |= {
@@ -166,7 +175,10 @@ def test_every_setting_but_the_tables_in_lists_and_by_name_has_an_environment_va
     environ |= {"AFTERGLOW_LOG__TURN_BYTES_MAX": "1_048_576"}
     loaded = load(environ=environ)
     left = {key for key, source in loaded.sources.items() if source == "default"}
-    assert left == {"agents", "sources", "compaction.context_sources"}
+    assert left == {
+        *("agents", "sources", "compaction.context_sources"),
+        *("away_summary.awake_hours", "away_summary.bindings"),
+    }
     assert loaded.settings.log.turn_bytes_max == 1_048_576
     assert loaded.settings.store.busy_timeout_seconds == 0.5
 
@@ -282,7 +294,7 @@ def test_an_unknown_key_is_an_error_that_names_the_nearest_one() -> None:
         ),
         ('[sources.a]\nkind = "http"\naddress = "http://a"\nxyz = 1', "sources.a.xyz", f"sources.a has {SOURCE_KEYS}"),
         (
-            '[[compaction.context_sources]]\nsource = "a"\npromt = 1',
+            '[sources.a]\nkind = "command"\ncommand = ["a"]\n[[compaction.context_sources]]\nsource = "a"\npromt = 1',
             "compaction.context_sources.promt",
             "did you mean compaction.context_sources.prompt?",
         ),
@@ -300,6 +312,58 @@ def test_an_unknown_key_is_an_error_that_names_the_nearest_one() -> None:
 def test_an_unknown_key_gets_the_hint_that_fits(text: str, name: str, hint: str) -> None:
     line = text.count("\n") + (0 if text.startswith(f"[{name}") else 1)
     assert the_problem(text) == f"{name} (afterglow.toml, line {line}): there is no such setting; {hint}"
+
+
+def test_unknown_keys_and_what_is_wrong_between_the_known_ones_are_told_together() -> None:
+    told = problems(
+        "[compaction]\nnosuch = 2\nkeep_recent = 9000\ncontext_sources = [{source = 'nope', bar = 1}]\n"
+        "[server]\nport = 'x'\n[[agents]]\nid = 'kate'\nfoo = 1\n[[agents]]\nid = 'kate'"
+    )
+    assert [each.partition(" (")[0] for each in told] == [
+        "compaction.nosuch",
+        "compaction.context_sources.bar",
+        "server.port",
+        "agents.foo",
+        "compaction.keep_recent",
+        "compaction.context_sources.source",
+        "agents",
+    ]
+
+
+def test_a_misspelt_key_of_a_source_is_not_told_as_missing_too() -> None:
+    told = the_problem("[sources.cal]\nkind = 'calendar'\nadress = 'x'")
+    assert told == (
+        "sources.cal.adress (afterglow.toml, line 3): there is no such setting; did you mean sources.cal.address?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (
+            lambda: Settings(zone="x"),
+            'zone (argument): "x" is not a time zone; give an IANA name, such as Europe/Berlin',
+        ),
+        (
+            lambda: ServerSettings(port=70_000),
+            "server.port (argument): 70_000 is not allowed; give a whole number from 0 to 65_535, or leave it out for the "
+            "default, 8765",
+        ),
+        (
+            lambda: SourceSettings(kind="http"),
+            'sources.NAME.address (argument): it is missing; kind "http" needs it: give https://… or http://…',
+        ),
+        (
+            lambda: Settings(nosuch=1, drift_days=-1),  # pyright: ignore[reportCallIssue]
+            "drift_days (argument): -1 is not allowed; give a whole number from 0 to 36_600, or leave it out for the default, "
+            "30\nnosuch (argument): there is no such setting; take it out, or look for its name in docs/settings.md",
+        ),
+    ],
+)
+def test_settings_that_a_program_makes_are_refused_in_the_same_sentences(make: Callable[[], Any], told: str) -> None:
+    with pytest.raises(BadSettings) as caught:
+        make()
+    assert str(caught.value) == told
 
 
 def test_an_unknown_variable_is_an_error_that_names_the_nearest_one() -> None:
@@ -403,6 +467,8 @@ def nested(key: str, value: Any) -> Any:
             return {"agents": [{"id": "kate", name: value}]}
         case ["sources", _]:
             return {"sources": {"cal": {**source, name: value}}}
+        case ["away_summary", inner]:
+            return {"away_summary": {inner: [{"channel": "telegram", name: value}]}}
         case [section, inner]:
             return {"sources": {"cal": source}, section: {inner: [{"source": "cal", name: value}]}}
         case _:
@@ -415,6 +481,7 @@ def test_a_number_beyond_its_limits_or_of_another_kind_is_an_error(key: str) -> 
     rest = {
         "sources.NAME": '\n[sources.NAME]\nkind = "calendar"\naddress = "a.ics"\n',
         "compaction.context_sources": '\n[[compaction.context_sources]]\nsource = "a"\n',
+        "away_summary.bindings": '\n[[away_summary.bindings]]\nchannel = "telegram"\n',
         "agents": '[[agents]]\nid = "kate"',
         "": "",
     }
@@ -691,6 +758,7 @@ def test_the_example_with_every_line_active_has_every_key_and_no_other_value_tha
     shown: dict[str, Any] = {"data_dir": True, "database": True, "zone": True, "agents": True, "sources": True}
     shown["compaction"] = {"base_url", "context_sources"}
     shown["search"] = {"base_url"}
+    shown["away_summary"] = {"daily_at", "awake_hours", "bindings"}
     assert loaded.settings.model_dump(exclude=shown) == Settings().model_dump(exclude=shown)
     kate = AgentSettings(id="kate", timeout_summarize_seconds=1800, timeout_clear_seconds=3600)
     assert loaded.settings.agents == (kate,)

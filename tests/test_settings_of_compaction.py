@@ -572,7 +572,7 @@ def test_the_schema_knows_the_other_names() -> None:
 
 def test_settings_that_a_program_makes_are_checked_too() -> None:
     asked = CompactionSettings(context_sources=(ContextSourceSettings(source="feed"),))
-    with pytest.raises(ValidationError, match=r"there is no source \"feed\""):
+    with pytest.raises(BadSettings, match=r"there is no source \"feed\""):
         Settings(compaction=asked)
     with pytest.raises(ValidationError, match="password_env"):
         SourceSettings.model_validate({"kind": "mail", "password": PASSWORD})

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
+from afterglow.errors import BadSettings
 from afterglow.settings import (
     VARIABLES,
     AgentSettings,
@@ -230,7 +230,7 @@ def test_what_a_session_begins_with_must_be_under_the_limit_of_the_context() -> 
     small = "[context]\ncontext_limit_tokens = 600\n[compaction]\nblock_budget_tokens = 480\n[boot]\ntokens_max = "
     assert loaded_from(f"{small}599").boot_tokens_max == 599
     assert the_problem(f"{small}600").startswith("boot.tokens_max (afterglow.toml, line 6): 600 is not under")
-    with pytest.raises(ValidationError, match="600 is not under"):
+    with pytest.raises(BadSettings, match="600 is not under"):
         Settings(context=ContextSettings(context_limit_tokens=2500), boot=BootSettings(tokens_max=2_600))
 
 
@@ -304,7 +304,7 @@ def test_the_schema_takes_primary_as_text_and_as_a_truth_value() -> None:
 
 
 def test_an_agent_that_a_program_makes_is_checked_too() -> None:
-    with pytest.raises(ValidationError):
+    with pytest.raises(BadSettings, match=r"^agents.timeout_clear_seconds \(argument\): -1 is not allowed; give"):
         AgentSettings(id="kate", timeout_clear_seconds=-1)
     agent = AgentSettings(id="kate", timeout_clear_seconds=5)
     assert Settings(agents=(agent,)).quiet_of("kate").timeout_clear_seconds == 5

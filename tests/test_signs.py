@@ -24,6 +24,7 @@ def drawn(dimensions: int = 100) -> list[float]:
 
 def columns(vectors: list[list[float]], first: int = 1, owner: str = "o", **more: Any) -> VectorColumns:
     given: dict[str, Any] = {
+        "losses": (0, 0),
         "kinds": ["turn"] * len(vectors),
         "labels": ["user"] * len(vectors),
         "ats_us": list(range(first, first + len(vectors))),
@@ -95,3 +96,27 @@ def test_how_far_each_owner_was_read_is_known() -> None:
     signs.add(columns([], first=1, owner="b"))
     assert signs.numbers == {"a": 1, "b": 0}
     assert signs.count == 1
+
+
+def test_what_is_gone_is_let_go_of_and_the_rest_is_found_as_before() -> None:
+    vectors = [drawn() for _ in range(200)]
+    signs = Signs()
+    signs.add(columns(vectors, kinds=["turn", "fact"] * 100, labels=["user", "identity"] * 100))
+    left = signs.only([*range(1, 150), 1000])
+    assert (signs.count, left.count) == (200, 149)
+    assert left.nearest(vectors[7], Sought(), 1) == [8]
+    assert left.nearest(vectors[8], Sought(kinds=("fact",)), 200) == list(range(2, 150, 2))
+    assert set(left.nearest(vectors[180], Sought(), 149)) == set(range(1, 150))
+    left.add(columns([vectors[180]], first=181))
+    assert left.nearest(vectors[180], Sought(), 1) == [181]
+
+
+def test_a_loss_is_seen_once_by_whoever_knew_the_owner_before_it() -> None:
+    signs = Signs()
+    signs.add(columns([drawn()], losses=(5, 1)))
+    assert not signs.has_lost([columns([], losses=(5, 1)), columns([], owner="joined just now", losses=(9, 3))])
+    lost = columns([], losses=(5, 2))
+    assert signs.has_lost([lost])
+    signs.add(lost)
+    assert not signs.has_lost([lost])
+    assert signs.has_lost([columns([], losses=(6, 2))]), "the owner was forgotten, and is there again"

@@ -33,6 +33,7 @@ from afterglow.spend import (
     day_of,
     micro_usd,
     seconds_to_next_day,
+    wished,
 )
 from afterglow.store.contract import Store
 from tests.conftest import KATE, NOON, OpenStore
@@ -331,6 +332,18 @@ def test_a_trial_shuts_the_door_behind_it_and_its_outcome_opens_or_closes() -> N
     assert call_succeeded(trial) == Breaker()
     assert breaker_wait_seconds(call_abandoned(trial), later, LIMITS) == 0
     assert breaker_wait_seconds(call_failed(trial, later, LIMITS), later, LIMITS) == 120
+
+
+def test_a_wish_lets_one_call_through_at_once_and_many_at_the_same_time_are_one() -> None:
+    opened = failing(3)
+    asked = wished(opened, NOON)
+    assert breaker_wait_seconds(asked, NOON, LIMITS) == 0
+    again = call_failed(begin_call(asked), NOON, LIMITS)
+    assert breaker_wait_seconds(again, NOON, LIMITS) == 120, "it failed, and is left alone for longer"
+    assert wished(again, NOON + timedelta(seconds=5)) == again
+    assert breaker_wait_seconds(wished(again, NOON + timedelta(seconds=10)), NOON + timedelta(seconds=10), LIMITS) == 0
+    assert wished(begin_call(opened), NOON) == begin_call(opened), "one is trying already"
+    assert wished(Breaker(failures=1), NOON) == Breaker(failures=1), "it is not open"
 
 
 def test_a_clock_that_was_set_back_does_not_keep_it_open_for_ever() -> None:

@@ -14,15 +14,16 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "afterglow"
 
 LAYERS = [
-    "errors clock turns failpoints recalled schedule",
+    "errors clock turns failpoints recalled schedule awake goals",
     "settings tokens spend identifiers language",
     "model prompts",
     "checks compaction context digest excerpts facts fold guard guard_signs pairing primary summaries terms transcript "
     "work channels",
     "store",
     "search sources memory_files",
-    "behind blocks contexts conversation endings extraction forgetting proof reconciling steward worker inbound",
-    "ending forget health intake means memory reading remembering working",
+    "behind blocks contexts conversation endings extraction forgetting proof reconciling steward worker inbound "
+    "proactive prose telling",
+    "ending forget health intake means memory reading remembering returning working",
     "transfer",
     "agent",
     "daemon mcp_server web clients adapters",
@@ -46,6 +47,11 @@ DRIVERS = {
     "onnxruntime": {"search/minilm.py"},
     "tokenizers": {"search/minilm.py"},
     "langgraph": {"agent/", "adapters/"},
+    "telegram": {"adapters/telegram.py"},
+    "aiogram": {"adapters/aiogram.py"},
+    "slack_bolt": {"adapters/slack.py"},
+    "slack_sdk": {"adapters/slack.py"},
+    "discord": {"adapters/discord.py"},
 }
 TIME_AND_CHANCE = re.compile(
     r"\b(time\.(time|time_ns|monotonic|monotonic_ns|perf_counter)\(|datetime\.(now|utcnow|today)\(|date\.today\("

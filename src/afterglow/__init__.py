@@ -7,10 +7,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from afterglow.channels import Part
     from afterglow.clock import Clock, FixedClock, SystemClock
     from afterglow.compaction import Block
     from afterglow.context import Context, Message, Portion, Report
     from afterglow.conversation import Exchanged, Reply
+    from afterglow.digest import Digest, try_compose_away_digest
     from afterglow.errors import (
         AfterglowError,
         BadInput,
@@ -30,7 +32,9 @@ if TYPE_CHECKING:
         StoreUnavailable,
         StoreUnusable,
     )
+    from afterglow.goals import GoalEvent
     from afterglow.health import Summarization
+    from afterglow.inbound import Handled, Inbound
     from afterglow.memory import Memory
     from afterglow.memory import open_memory as open
     from afterglow.model import Completion, Model, Request
@@ -56,11 +60,15 @@ __all__ = [
     "Clock",
     "Completion",
     "Context",
+    "Digest",
     "Exchange",
     "Exchanged",
     "FixedClock",
     "Found",
+    "GoalEvent",
+    "Handled",
     "Hit",
+    "Inbound",
     "Listing",
     "Memory",
     "Message",
@@ -74,6 +82,7 @@ __all__ = [
     "NotAllowed",
     "NotFound",
     "Owner",
+    "Part",
     "Portion",
     "Reply",
     "Report",
@@ -94,14 +103,19 @@ __all__ = [
     "Usage",
     "Window",
     "open",
+    "try_compose_away_digest",
 ]
 
 _ELSEWHERE = {
     "EVERYONE": "store.transaction",
+    **dict.fromkeys(("Digest", "try_compose_away_digest"), "digest"),
     "Found": "search.hits",
+    "GoalEvent": "goals",
+    **dict.fromkeys(("Handled", "Inbound"), "inbound"),
     "Hit": "search.hits",
     "Listing": "search.summaries",
     "Memory": "memory",
+    "Part": "channels",
     "Settings": "settings",
     "Summarization": "health",
     "Summary": "summaries",

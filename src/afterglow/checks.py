@@ -78,6 +78,21 @@ def problem_with(
     text: str, *, instructions: str, material: str, fence: str, tokens_max: int, replaced_tokens: int
 ) -> str:
     """Why this text is no answer at all, or none that fits; an empty string where it is one."""
+    flaw = not_an_answer(
+        text,
+        instructions=instructions,
+        material=material,
+        fence=fence,
+        tokens_max=tokens_max,
+        replaced_tokens=replaced_tokens,
+    )
+    return flaw or _wrong_language(strip_invisible(text)[0], material)
+
+
+def not_an_answer(
+    text: str, *, instructions: str, material: str, fence: str, tokens_max: int, replaced_tokens: int
+) -> str:
+    """The same, whatever language it is in."""
     text = strip_invisible(text)[0]
     tokens = estimate(text)
     found = {
@@ -91,7 +106,7 @@ def problem_with(
         "it was longer than what it summarises": tokens >= replaced_tokens,
         TOO_LONG: tokens > tokens_max,
     }
-    return next((reason for reason, is_so in found.items() if is_so), "") or _wrong_language(text, material)
+    return next((reason for reason, is_so in found.items() if is_so), "")
 
 
 def _is_curt(text: str, tokens: int, like: re.Pattern[str]) -> bool:

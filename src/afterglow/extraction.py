@@ -19,15 +19,18 @@ from afterglow.clock import new_fence
 from afterglow.compaction import parts_of
 from afterglow.contexts import Means, MeansOf
 from afterglow.errors import ModelBadOutput, ModelTooLong
-from afterglow.facts.checks import Checked, Claimed, ClaimedFacts, Proved, check, words_of
+from afterglow.facts import EVIDENCE_MAX
+from afterglow.facts.checks import Checked, Claimed, ClaimedFacts, Proved, check, with_needed
 from afterglow.facts.gate import Verdict, gate
 from afterglow.facts.plainly import claims_of
+from afterglow.facts.said import words_of
 from afterglow.model import Request
 from afterglow.model.offline import NAME as OFFLINE
 from afterglow.prompts import load
 from afterglow.reconciling import Near, Origin, Reconciler
 from afterglow.store.contract import Store
-from afterglow.store.facts import FactsChanged, Read, Reading
+from afterglow.store.facts import FactsChanged
+from afterglow.store.readings import Read, Reading
 from afterglow.terms import terms
 from afterglow.transcript import RESULT_CHARS_MAX, day_text
 from afterglow.turns import Session, Turn, says_something
@@ -137,7 +140,8 @@ class Facts:
         claims, prompt = await self._claims(session, worth, before, means) if worth else ([], "none")
         outcome = Outcome(claimed=len(claims))
         checked = await asyncio.to_thread(check, claims, worth, means.frame.zone, terms, before)
-        believed = await asyncio.to_thread(_believed, checked, outcome)
+        with_words = partial(with_needed, turns=worth, zone=means.frame.zone, cut=terms, before=before)
+        believed = await asyncio.to_thread(_believed, checked, with_words, outcome)
         origin = Origin(session=session, model=means.extracting.name, prompt=prompt, zone=means.frame.zone)
         reconciler = Reconciler(self._store, self._near, means.extracting, means.deadline_seconds, origin)
         for _ in range(_COMPARED_AGAIN_MAX):
@@ -168,8 +172,8 @@ class Facts:
         """What the model claims; asked once more where its answer is of no use. If it still is, the part is read later."""
         if means.extracting.name == OFFLINE:
             return claims_of(turns), "none"
-        near = await self._near(session.owner, "\n".join(map(words_of, turns)), KNOWN_SHOWN)
-        known = [" ".join(fact.content.split()) for fact, _ in near if fact.status == "active"][:KNOWN_SHOWN]
+        near = await self._near.facts(session.owner, "\n".join(map(words_of, turns)), KNOWN_SHOWN)
+        known = [" ".join(fact.content.split()) for fact in near if fact.status == "active"][:KNOWN_SHOWN]
         prompt, problem = load("facts"), ModelBadOutput("")
         instructions = prompt.filled(most=max(3, min(20, len(turns))))
         fence, read = new_fence(self._store.clock), [*(turn for turn in before if _is_worth_reading(turn)), *turns]
@@ -213,8 +217,10 @@ def _is_worth_reading(turn: Turn) -> bool:
     return turn.role != "system" and says_something(turn.role, turn.origin) and bool(words_of(turn).strip())
 
 
-def _believed(checked: Checked, outcome: Outcome) -> list[tuple[Proved, Verdict]]:
-    """What is proved and not turned away at the gate; the rest is counted."""
+def _believed(
+    checked: Checked, with_words: Callable[[Iterable[Proved]], list[Proved]], outcome: Outcome
+) -> list[tuple[Proved, Verdict]]:
+    """What is proved and not turned away at the gate, with the turns it has words from; the rest is counted."""
     judged = [(proved, gate(proved)) for proved in checked.proved]
     outcome.dropped.update(checked.dropped)
     outcome.dropped.update(verdict.why or "" for _, verdict in judged if verdict.status == "dropped")
@@ -222,7 +228,12 @@ def _believed(checked: Checked, outcome: Outcome) -> list[tuple[Proved, Verdict]
     believed.sort(key=lambda each: not each[1].is_owners)  # what others said does not crowd out the owner
     if len(believed) > FACTS_MAX:
         outcome.dropped["too many"] += len(believed) - FACTS_MAX
-    return believed[:FACTS_MAX]
+    verdicts = [verdict for _, verdict in believed[:FACTS_MAX]]
+    whole = list(zip(with_words([proved for proved, _ in believed[:FACTS_MAX]]), verdicts, strict=True))
+    kept = [each for each in whole if len(each[0].needed) < EVIDENCE_MAX]
+    if len(kept) < len(whole):
+        outcome.dropped["words from too many turns"] += len(whole) - len(kept)
+    return kept
 
 
 def _reading(outcome: Outcome, origin: Origin) -> Reading:

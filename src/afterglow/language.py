@@ -16,13 +16,21 @@ _SMALL_WORDS = {
     "Dutch": "de het een en is van ik je niet dat met voor op zijn er maar ook aan wordt heeft naar",
     "Polish": "i w na z do się nie jest to że o po dla jak ale był była co tak przez oraz już",
 }
+_TELLING_WORDS = {
+    "English": "my your from there when which could should were been his her them their but if",
+    "Polish": "mnie mam ja czy od za tylko też jestem są bo żeby będzie może ich jego tego",
+}
+"""More words by which a language is known; they are not so small that they say nothing."""
+_ALSO_ENGLISH = frozenset({"a", "as", "do", "i", "no", "on", "to"})
+"""Small words of other languages that stand in any English text."""
+_OWN_SHARE_MIN = 0.25
+SMALL_WORDS = frozenset(word for words in _SMALL_WORDS.values() for word in words.split())
+"""The smallest words of these languages, which say nothing by themselves."""
 _BY_WORD: dict[str, list[str]] = {}
-for _language, _words in _SMALL_WORDS.items():
+for _language, _words in (*_SMALL_WORDS.items(), *_TELLING_WORDS.items()):
     for _word in _words.split():
         _BY_WORD.setdefault(_word, []).append(_language)
 
-SMALL_WORDS = frozenset(_BY_WORD)
-"""The smallest words of these languages, which say nothing by themselves."""
 _WORD = re.compile(r"[^\W\d_]+")
 _LETTERS_MIN = 30
 _LETTERS_A_CHARACTER = 3
@@ -53,10 +61,13 @@ def _script(char: str) -> str:
 
 def _latin_language(text: str) -> str | None:
     votes: Counter[str] = Counter()
+    own: Counter[str] = Counter()
     for word in _WORD.findall(text.lower()):
-        languages = _BY_WORD.get(word, [])
-        for language in languages:
+        for language in _BY_WORD.get(word, []):
             votes[language] += 1
+            own[language] += language == "English" or word not in _ALSO_ENGLISH
+    # "I do", "to a": nothing but such words is no Polish and no Portuguese.
+    votes = Counter({each: votes[each] for each in votes if own[each] >= _OWN_SHARE_MIN * votes[each]})
     ranked = votes.most_common(2)
     if not ranked or ranked[0][1] < _WORDS_MIN:
         return None

@@ -22,6 +22,10 @@ from afterglow.sources import Source
 from afterglow.sources.asking import Wanted
 from afterglow.spend import SpendLimits
 from afterglow.store.contract import Store
+from afterglow.work import doing
+
+_CLAIMED_MAX = 1_000
+"""More than are ever under way for one owner, whose work is looked through."""
 
 
 class SettingsMeans:
@@ -75,9 +79,22 @@ class SettingsMeans:
                 key[0], environ=self._environ, base_url=chosen.base_url, clock=self._store.clock
             )
             self._metered[key] = Metered(
-                model, self._store, limits=self._spend_limits, zone=self._zone, clock=self._store.clock
+                model,
+                self._store,
+                limits=self._spend_limits,
+                zone=self._zone,
+                clock=self._store.clock,
+                is_wished=self._is_wished,
             )
         return self._metered[key]
+
+    async def _is_wished(self) -> bool:
+        """Whether somebody had the work of this moment tried again: its failed tries are forgotten, its last error is not."""
+        claim = doing.get()
+        if claim is None or claim.attempt > 1:
+            return False
+        held = await self._store.work_list(claim.owner, "claimed", _CLAIMED_MAX, kind=claim.kind)
+        return any(each.subject == claim.subject and each.last_error is not None for each in held)
 
     def embedder(self) -> Embedder | None:
         """What searches by meaning, as the settings name it; None where they or the packages leave it out."""

@@ -17,7 +17,6 @@ from afterglow.compaction import Frame
 from afterglow.context import Context
 from afterglow.contexts import Contexts
 from afterglow.conversation import Address, Conversation, Exchanged, Respond
-from afterglow.ending import Ending
 from afterglow.endings import Clearing, Summaries
 from afterglow.errors import BadInput, NotFound
 from afterglow.extraction import Facts
@@ -28,9 +27,12 @@ from afterglow.intake import Intake
 from afterglow.means import SettingsMeans, frame_of
 from afterglow.memory_files import MemoryFiles
 from afterglow.model import Model
+from afterglow.proactive import Proactive
+from afterglow.prose import Prose
 from afterglow.reading import check_session, one_owner
-from afterglow.reconciling import nearest
+from afterglow.reconciling import Near
 from afterglow.remembering import Remembered
+from afterglow.returning import Returning
 from afterglow.search.embedders import Embedder, is_there
 from afterglow.search.meaning import Meaning
 from afterglow.search.memory_search import Recollection, memory_search
@@ -42,7 +44,20 @@ from afterglow.store.search import KINDS
 from afterglow.store.search import Kind as SearchKind
 from afterglow.store.sqlite import SQLiteLimits, SQLiteStore
 from afterglow.store.transaction import EVERYONE
-from afterglow.turns import Binding, Draft, Origin, Part, Role, Session, Trust, Turn, check_text, is_real
+from afterglow.telling import Deliver
+from afterglow.turns import (
+    Binding,
+    Draft,
+    Origin,
+    Part,
+    Role,
+    Session,
+    Trust,
+    Turn,
+    check_not_empty,
+    check_text,
+    is_real,
+)
 from afterglow.work import Claim, Due, Kind
 from afterglow.worker import Act, Commit, Worker, holder_name
 from afterglow.working import ANYBODYS, Watch, work_limits, working
@@ -61,18 +76,20 @@ async def open_memory(
     clock: Clock | None = None,
     model: Model | None = None,
     sources: Mapping[str, Source] | None = None,
+    deliver: Deliver | None = None,
 ) -> AsyncGenerator[Memory]:
     """Open the memory of these settings, of a data folder, or of the settings file and environment that are found.
 
     While it is open it folds the contexts of the sessions it writes to, behind the replies; with `primary` set to auto or
     true in the settings it also does the work of all sessions, as a server does. `model` summarises in place of the
-    settings' one, and `sources` are asked in place of those declared under the same names.
+    settings' one, and `sources` are asked in place of those declared under the same names. `deliver` sends a part of a text
+    to a binding: with it, daily digests are delivered from here.
     """
     if not isinstance(given, Settings):
         overrides: dict[str, Any] = {} if given is None else {"data_dir": str(given)}
         given = settings.load(environ=os.environ, overrides=overrides).settings
     store = await open_store(given, clock or SystemClock())
-    memory = Memory(store, given, model=model, sources=sources)
+    memory = Memory(store, given, model=model, sources=sources, deliver=deliver)
     primary = given.primary_or("false")
     try:
         if primary != "false":
@@ -108,7 +125,7 @@ async def open_store(chosen: Settings, clock: Clock) -> Store:
     )
 
 
-class Memory(Ending):
+class Memory(Returning):
     """What agents and people said to each other, kept."""
 
     def __init__(
@@ -118,12 +135,14 @@ class Memory(Ending):
         *,
         model: Model | None = None,
         sources: Mapping[str, Source] | None = None,
+        deliver: Deliver | None = None,
         environ: Mapping[str, str] | None = None,
         folds: bool = True,
     ) -> None:
         """`folds` is whether it folds the contexts of its own sessions; a server has a worker for that."""
         self.store = store
         self.settings = settings
+        self.deliver = deliver
         self._folds = folds
         self._environ = os.environ if environ is None else environ
         self.means_of = SettingsMeans(settings, store, self._environ, model=model, sources=sources)
@@ -132,16 +151,14 @@ class Memory(Ending):
         self.clearing = Clearing(store, self.intake.prepare)
         self.summarising = Summaries(store, self.means_of, self.contexts)
         self.files = MemoryFiles(store, settings.data_dir, self.intake.prepare)
-        self.reading = Facts(store, self.means_of, nearest(store, lambda: self._meaning))
+        self.reading = Facts(store, self.means_of, Near(store, lambda: self._meaning))
         self._frames: dict[str, Frame] = {}
         self._conversation = Conversation(store, self.frame_of, self.intake.prepared)
         own: dict[Kind, Act] = {kind: act for kind, act in self.acts.items() if kind in ANYBODYS or kind == "vectors"}
         self._worker = Worker(store, own, holder=holder_name(), limits=work_limits(settings))
         self._behind = Behind(store, self._worker)
         self.forget = Forget(store, settings.data_dir, self.files)
-        self.facts = Remembered(
-            store, settings, self.intake.prepare, self.reading, self._worker, self.files, self.forget
-        )
+        self.facts = Remembered(store, settings, self.intake.prepare, self.reading, self._worker, self.files)
 
     async def append(
         self,
@@ -229,6 +246,7 @@ class Memory(Ending):
         channel: str | None = None,
         **beside: Any,
     ) -> Draft:
+        check_not_empty(text, beside.get("parts", ()))
         return Draft(
             role=role,
             text=text,
@@ -275,8 +293,17 @@ class Memory(Ending):
             "summary": self.summarising.act,
             "facts": self.reading.act,
             "files": self.files.act,
+            "prose": Prose(self.store, self.means_of, self.settings.away_of, self._quiet_seconds).act,
             **({"vectors": self._embed} if is_there(self.settings.search.embedder) else {}),
+            **({"digest": self._proactive(self.deliver).act} if self.deliver else {}),
         }
+
+    def _proactive(self, deliver: Deliver) -> Proactive:
+        return Proactive(self.store, self.settings, deliver, self._quiet_seconds)
+
+    def _quiet_seconds(self, agent: str) -> float:
+        """How long nobody has written when a session counts as idle."""
+        return self.settings.quiet_of(agent).timeout_summarize_seconds
 
     @property
     def watches(self) -> dict[str, Watch]:

@@ -6,7 +6,7 @@ commit, only what is new is compared again.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 
@@ -18,6 +18,8 @@ from afterglow.facts import Evidence, Fact, normalised
 from afterglow.facts.checks import Proved
 from afterglow.facts.gate import Verdict
 from afterglow.facts.likeness import Statement, likeness
+from afterglow.facts.said import Spoken, words_of
+from afterglow.facts.support import lacking
 from afterglow.model import Model, Request
 from afterglow.model.offline import NAME as OFFLINE
 from afterglow.prompts import load
@@ -31,23 +33,29 @@ from afterglow.turns import Session
 NEAR_COMPARED = 8
 _PENDING_COMPARED = 50
 _QUERY_CHARS = 8_000
-Near = Callable[[str, str, int], Awaitable[Sequence[tuple[Fact, float | None]]]]
-"""The active and pending facts of an owner that are nearest to a text, with how near they are in meaning."""
 
 
-def nearest(store: Store, meaning: Callable[[], Meaning | None]) -> Near:
-    """Finds the facts that are nearest to a text: active ones by words and meaning, and the few that are pending."""
+class Near:
+    """Finds the facts that are nearest to a text, and says how near they are in meaning."""
 
-    async def near(owner: str, text: str, limit: int) -> Sequence[tuple[Fact, float | None]]:
-        found: list[tuple[Fact, float | None]] = []
+    def __init__(self, store: Store, meaning: Callable[[], Meaning | None]) -> None:
+        self._store = store
+        self._meaning = meaning
+
+    async def facts(self, owner: str, text: str, limit: int) -> list[Fact]:
+        """The nearest: active ones by words and meaning, and the few that are pending."""
+        found: list[Fact] = []
         text = text[:_QUERY_CHARS]
         if query_terms(text):
-            recollection = await memory_search(store, meaning(), owner, text, kinds=("fact",), limit=limit)
-            found = [(await store.fact(owner, hit.fact), None) for hit in recollection.hits]
-        pending = await store.facts(owner, WantedFacts(status="pending"), limit=_PENDING_COMPARED)
-        return [*found, *((fact, None) for fact in pending)]
+            hits = await memory_search(self._store, self._meaning(), owner, text, kinds=("fact",), limit=limit)
+            found = [await self._store.fact(owner, hit.fact) for hit in hits.hits]
+        return [*found, *await self._store.facts(owner, WantedFacts(status="pending"), limit=_PENDING_COMPARED)]
 
-    return near
+    async def cosines(self, text: str, others: Sequence[str]) -> Sequence[float | None]:
+        """How near each of the others is to the text; None where nobody can say."""
+        meaning = self._meaning() if others else None
+        found = None if meaning is None else await meaning.alike(text, others)
+        return [None] * len(others) if found is None else found
 
 
 class Compared(BaseModel):
@@ -93,7 +101,7 @@ class Reconciler:
         settled = 0
         for proved, verdict in believed:
             held = known.held.get(proved.content)
-            if (held is not None and held.status == "forgotten") or await self._is_settled(proved):
+            if held.status == "forgotten" if held is not None else await self._is_settled(proved):
                 settled += 1
                 continue
             fact = self._fact(proved, verdict)
@@ -106,15 +114,28 @@ class Reconciler:
             elif same.trust == "owner" and not verdict.is_owners:
                 continue  # the owner's fact rests on the owner's word
             elif all(each.id != same.id for each in new):
-                again.append(Again(owner=same.owner, fact=same.id, evidence=fact.evidence[0], believed=is_word))
+                again.append(self._again(same, fact, proved, is_word))
         return Gathered(version=known.version, new=tuple(new), again=tuple(again)), settled
 
+    def _again(self, same: Fact, fact: Fact, proved: Proved, is_word: bool) -> Again:
+        """The known fact gains this proof. One in other words holds it up only if all that the known one says is in them."""
+        proof, *needed = fact.evidence
+        if normalised(same.content) != normalised(fact.content):
+            day = proved.turn.at.astimezone(self._origin.zone).date()
+            proof = replace(proof, proves=not lacking(same.content, Spoken(words_of(proved.turn), terms), day))
+            needed = []
+        return Again(owner=same.owner, fact=same.id, evidence=proof, needed=tuple(needed), believed=is_word)
+
     async def _is_settled(self, proved: Proved) -> bool:
-        """Whether the same turn proved a fact of this type that was forgotten since, or this one, and it was replaced."""
+        """Whether the same turn proved a fact that was forgotten since, or this one, and it was replaced.
+
+        Of a forgotten fact no word is left to compare with, and a model may call it something else: so nothing new comes of
+        its turn.
+        """
         session, seq = self._origin.session, proved.turn.seq
         there = await self._store.facts_of_turns(session.owner, session.id, seq, seq)
         return any(
-            (fact.status == "forgotten" and fact.type == proved.type)
+            fact.status == "forgotten"
             or (fact.status == "superseded" and normalised(fact.content) == normalised(proved.content))
             for fact in there
         )
@@ -138,21 +159,37 @@ class Reconciler:
             model=origin.model,
             prompt=origin.prompt,
             changed_at=now,
-            evidence=(Evidence(session=origin.session.id, seq=turn.seq, quote=proved.quote, at=turn.at),),
+            evidence=(
+                Evidence(session=turn.session, seq=turn.seq, quote=proved.quote, at=turn.at),
+                *(
+                    Evidence(
+                        session=turn.session,
+                        seq=each.turn.seq,
+                        quote=each.quote,
+                        at=each.turn.at,
+                        proves=False,
+                        needed=True,
+                    )
+                    for each in proved.needed
+                ),
+            ),
         )
 
     async def _compared(self, fact: Fact, new: Sequence[Fact]) -> tuple[Fact | None, Fact | None]:
         """The fact that says the same, or the one that this takes the place of."""
         newer = Statement(fact.content, terms)
-        near: list[tuple[Fact, float | None]] = [(each, None) for each in new]
-        near += await self._near(fact.owner, fact.content, NEAR_COMPARED)
-        doubts: list[Fact] = []
-        for other, nearness in near:
-            verdict = likeness(Statement(other.content, terms), newer, nearness)
-            if verdict == "same":
-                return other, None
-            if verdict == "doubt":
-                doubts.append(other)
+        others = [*new, *await self._near.facts(fact.owner, fact.content, NEAR_COMPARED)]
+        by_words = [likeness(Statement(other.content, terms), newer) for other in others]
+        if "same" in by_words:
+            return others[by_words.index("same")], None
+        unlike = [other for other, verdict in zip(others, by_words, strict=True) if verdict == "different"]
+        cosines = await self._near.cosines(fact.content, [other.content for other in unlike])
+        far = {
+            other.id
+            for other, cosine in zip(unlike, cosines, strict=True)
+            if likeness(Statement(other.content, terms), newer, cosine) == "different"
+        }
+        doubts = [other for other in others if other.id not in far]
         await self._ask([other for other in doubts if (other.content, fact.content) not in self._verdicts], fact)
         said = {other.id: self._verdicts.get((other.content, fact.content)) for other in doubts}
         same = next((other for other in doubts if said[other.id] == "same"), None)
@@ -199,4 +236,5 @@ def _superseding(fact: Fact, older: Fact) -> Fact:
 
 
 def _is_older(other: Fact, fact: Fact) -> bool:
-    return not other.evidence or other.evidence[0].at <= fact.evidence[0].at
+    said = [each.at for each in other.evidence if each.proves]
+    return not said or min(said) <= fact.evidence[0].at

@@ -7,9 +7,8 @@ that proves it, also one that was typed in.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
-from urllib.parse import unquote
 from zoneinfo import ZoneInfo
 
 from afterglow.clock import new_id
@@ -25,15 +24,15 @@ from afterglow.facts import (
     Status,
     normalised,
 )
-from afterglow.forget import Forget
 from afterglow.memory_files import Agreed, MemoryFiles
+from afterglow.memory_files.taking import address_of
 from afterglow.reading import check_session
 from afterglow.settings import Settings
 from afterglow.store.contract import Store
 from afterglow.store.facts import Again, FactsChanged, Gathered, WantedFacts
 from afterglow.store.log import Entry
 from afterglow.store.transaction import Scope
-from afterglow.turns import Binding, Draft, Session, Turn, check_text
+from afterglow.turns import Draft, Session, Turn, check_text
 from afterglow.work import Claim, Due
 from afterglow.worker import Commit, Worker
 
@@ -63,7 +62,6 @@ class Remembered:
         reader: Facts,
         worker: Worker,
         files: MemoryFiles,
-        forget: Forget,
     ) -> None:
         self._store = store
         self._settings = settings
@@ -71,7 +69,6 @@ class Remembered:
         self._reader = reader
         self._worker = worker
         self._files = files
-        self._forget = forget
         self._zone = ZoneInfo(settings.zone)
 
     async def list(
@@ -176,12 +173,7 @@ class Remembered:
 
         Turns of a conversation that prove it stay. What was said to Afterglow alone, to have it kept, is forgotten with it.
         """
-        found = await self._store.fact(owner, fact)
-        forgotten = await self._store.forget_fact(owner, fact)
-        for proof in found.evidence:
-            session = await self._store.session(owner, proof.session)
-            if session.binding.channel in _OWN_CHANNELS:
-                await self._forget.turns(session, proof.seq)
+        forgotten = await self._store.forget_fact(owner, fact, stated_on=_OWN_CHANNELS)
         await self.write_files(forgotten.owner)
         return forgotten
 
@@ -213,22 +205,12 @@ class Remembered:
 
     async def _stated(self, owner: str, content: str) -> Turn:
         """What the owner states, in the log: a note that sets off nothing, and that a fact can quote."""
-        binding = await self._binding(owner)
+        binding = await address_of(self._store, owner, CHANNEL)
         draft = Draft(role="system", text=content, trust="owner", origin="task", at=self._store.clock.now())
         entry = self._entry_of(draft, binding.agent)
         if not normalised(entry.draft.text):
             raise BadInput("there is no word left in it, once what is private is taken out; say it in words")
         return await self._store.append(owner, binding, entry)
-
-    async def _binding(self, owner: str) -> Binding:
-        """The owner's address for statements to Afterglow: with the agent and sender of its own."""
-        newest = await self._store.sessions(owner, limit=1)
-        if newest:
-            return replace(newest[0].binding, channel=CHANNEL)
-        parts = [unquote(part) for part in owner.split("/")]
-        if len(parts) != 3:
-            raise BadInput(f"owner {owner!r} is not known; write agent/channel/sender, such as kate/telegram/42")
-        return Binding(agent=parts[0], channel=CHANNEL, sender=parts[2])
 
     def _fact(self, turn: Turn, type: FactType, supersedes: str | None) -> Fact:
         return Fact(

@@ -5,7 +5,8 @@ day's ceilings; after it the real figures take the reservation's place. A proces
 reservation standing, since the call may have been paid for: the account may say too much, never too little.
 
 The breaker stands before that. A model that failed several times in a row is left alone for a while, twice as long
-each time; then one call is let through, and its outcome decides.
+each time; then one call is let through, and its outcome decides. Who asks for a piece of work by hand need not wait for that:
+the call is let through at once.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from typing import Protocol
 
 OPEN_SECONDS_MAX = 3600.0
 """However often it fails, a model is tried again after an hour, unless `breaker_seconds` is longer."""
+WISH_SECONDS = 10.0
+"""A thousand pieces of work that are tried again together are one wish, and it is heeded once."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -146,6 +149,8 @@ class Breaker:
     """How often it opened in a row."""
     open_until: datetime | None = None
     trying: bool = False
+    wished_at: datetime | None = None
+    """When somebody's wish last let a call through."""
 
 
 def breaker_wait_seconds(breaker: Breaker, now: datetime, limits: SpendLimits) -> float:
@@ -156,6 +161,14 @@ def breaker_wait_seconds(breaker: Breaker, now: datetime, limits: SpendLimits) -
         return limits.breaker_seconds
     left = (breaker.open_until - now).total_seconds()
     return min(max(0.0, left), _open_seconds_max(limits))  # a clock that was set back does not keep it open for ever
+
+
+def wished(breaker: Breaker, now: datetime) -> Breaker:
+    """Somebody asks that it be tried now: an open breaker lets the next call through, unless one is trying already."""
+    is_heeded = breaker.wished_at is not None and abs((now - breaker.wished_at).total_seconds()) < WISH_SECONDS
+    if breaker.open_until is None or breaker.trying or is_heeded:
+        return breaker
+    return replace(breaker, open_until=now, wished_at=now)
 
 
 def begin_call(breaker: Breaker) -> Breaker:
@@ -182,7 +195,8 @@ def call_failed(breaker: Breaker, now: datetime, limits: SpendLimits, wait_secon
         return replace(breaker, failures=failures)
     doubled = limits.breaker_seconds * 2.0 ** min(breaker.openings, 30)
     open_seconds = min(max(doubled, wait_seconds or 0.0), _open_seconds_max(limits))
-    return Breaker(failures=failures, openings=breaker.openings + 1, open_until=now + timedelta(seconds=open_seconds))
+    until = now + timedelta(seconds=open_seconds)
+    return Breaker(failures=failures, openings=breaker.openings + 1, open_until=until, wished_at=breaker.wished_at)
 
 
 def _open_seconds_max(limits: SpendLimits) -> float:

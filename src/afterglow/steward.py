@@ -1,4 +1,4 @@
-"""What one process does unasked: it holds the primary's lease, and makes due the summaries that nobody asked for.
+"""What one process does unasked: it holds the primary's lease, and makes due what nobody asked for.
 
 A candidate tries for the lease again and again; whoever holds it renews it well before its end. When it becomes primary it
 looks once at the sessions of the last days (drift), and then, at intervals, at the newest that need a summary (sweep). Both
@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
+from zoneinfo import ZoneInfo
 
 from afterglow.errors import AfterglowError, NotAllowed
 from afterglow.primary import Flag, Lease
 from afterglow.schedule import is_due
 from afterglow.store.contract import Store
+from afterglow.turns import Binding
 from afterglow.worker import is_gone
 
 _DRIFT_SESSIONS = 1_000
@@ -37,6 +40,24 @@ class Round:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Daily:
+    """A time of day, by the clocks of a zone, at which some are told what happened."""
+
+    at: str
+    zone: str
+    wants: Callable[[Binding], bool]
+
+    @property
+    def name(self) -> str:
+        return f"daily digest at {self.at} {self.zone}"
+
+    @property
+    def schedule(self) -> str:
+        hours, minutes = self.at.split(":")
+        return f"{int(minutes)} {int(hours)} * * *"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Stewardship:
     """The settings of working unasked."""
 
@@ -48,6 +69,7 @@ class Stewardship:
     sweep_quiet_seconds: float = 600
     drift_days: float = 30
     rounds: tuple[Round, ...] = ()
+    dailies: tuple[Daily, ...] = ()
 
 
 class Steward:
@@ -107,6 +129,7 @@ class Steward:
             return 0
         now = self._store.clock.now()
         await self._have_read(now)
+        await self._have_told(now)
         if not self._chosen.auto_summarize:
             return 0
         if self._swept_at is None:
@@ -125,6 +148,14 @@ class Steward:
             if last is None or is_due(each.schedule, last, now, each.zone):
                 found = await self._store.keep_schedule(each.name, last, agents=each.agents, besides=each.besides)
                 _log.info("%s: %d sessions are to be read for facts", each.name, found)
+
+    async def _have_told(self, now: datetime) -> None:
+        """Have people told what happened where it is time to; what was missed is caught up with once."""
+        for each in self._chosen.dailies:
+            last = await self._store.schedule_kept(each.name)
+            if last is None or is_due(each.schedule, last, now, ZoneInfo(each.zone)):
+                found = await self._store.keep_daily(each.name, last, wants=each.wants)
+                _log.info("%s: due to %d", each.name, found)
 
     async def _drift(self, now: datetime) -> int:
         if not self._chosen.drift_days:

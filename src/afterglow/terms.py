@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import cast
 
@@ -62,10 +62,7 @@ def terms(text: str) -> list[str]:
     stemmed as English, stop words dropped. An identifier gives its parts and itself without its marks; Chinese,
     Japanese, Korean and Thai give every two neighbouring characters.
     """
-    found: list[str] = []
-    for chunk in _CHUNK.findall(_folded(text[:CHARS_MAX])):
-        found += _terms_of(chunk) if len(chunk) <= _CACHED_CHARS_MAX else _terms_of.__wrapped__(chunk)
-    return found
+    return [term for chunk in _CHUNK.findall(_folded(text[:CHARS_MAX])) for term in _terms_of(chunk)]
 
 
 def query_terms(text: str) -> list[str]:
@@ -103,8 +100,12 @@ def _fold(char: str) -> str:
     return _UNMARKED.get(char) or unicodedata.normalize("NFC", unmarked)
 
 
-@lru_cache(maxsize=32_768)
 def _terms_of(chunk: str) -> tuple[str, ...]:
+    return _met(chunk) if len(chunk) <= _CACHED_CHARS_MAX else _met.__wrapped__(chunk)
+
+
+@lru_cache(maxsize=32_768)
+def _met(chunk: str) -> tuple[str, ...]:
     return tuple(term for _, _, term in _located(chunk))
 
 
@@ -146,11 +147,20 @@ def _term(word: str) -> str:
 
 def spots(text: str, wanted: frozenset[str]) -> Iterator[Spot]:
     """Where the terms stand in the text as it was written."""
-    folds = [_FOLDS[ord(char)] for char in text[:CHARS_MAX]]
-    origins = [at for at, fold in enumerate(folds) for _ in fold]
-    origins.append(len(folds))
-    for chunk in _CHUNK.finditer("".join(folds)):
+    folded, origins = _unfolded(text[:CHARS_MAX])
+    for chunk in _CHUNK.finditer(folded):
+        if wanted.isdisjoint(_terms_of(chunk[0])):  # most are not wanted, and known
+            continue
         for start, end, term in _located(chunk[0]):
             if term in wanted:
                 last = chunk.start() + end
                 yield origins[chunk.start() + start], max(origins[last - 1] + 1, origins[last]), term
+
+
+def _unfolded(text: str) -> tuple[str, Sequence[int]]:
+    """The text as it is compared, and where in the text as it was written each of its characters comes from."""
+    if text.isascii():
+        return text, range(len(text) + 1)
+    folds = [_FOLDS[ord(char)] for char in text]
+    origins = [at for at, fold in enumerate(folds) for _ in fold]
+    return "".join(folds), [*origins, len(folds)]

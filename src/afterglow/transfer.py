@@ -1,4 +1,5 @@
-"""Export to JSONL, and import of it: a line for each owner, session, turn, session's blocks, summary, fact and piece of work.
+"""Export to JSONL, and import of it: a line for each owner, session, turn, session's blocks, summary, fact, goal event,
+person who was seen, and piece of work.
 
 The first line names the format and its version. An import writes a session's turns a batch at a time, each batch whole,
 and goes on from where a broken one stopped; into an empty store it gives an equal state.
@@ -14,11 +15,15 @@ from typing import Any, TypeVar, cast
 
 from afterglow.compaction import Block
 from afterglow.context import Report
+from afterglow.digest import Digest
 from afterglow.errors import BadInput, NotFound
 from afterglow.facts import Evidence, Fact, normalised
-from afterglow.facts.checks import raw_words_of
+from afterglow.facts.received import received
+from afterglow.facts.said import raw_words_of
+from afterglow.goals import OUTCOMES, GoalEvent, known_outcome
 from afterglow.memory import Memory
 from afterglow.store.log import Entry
+from afterglow.store.moving_goals import Standing
 from afterglow.store.stones import is_stone
 from afterglow.store.transaction import EVERYONE, Scope
 from afterglow.summaries import Summary
@@ -26,8 +31,8 @@ from afterglow.turns import Binding, Draft, Folded, Owner, Session, Turn
 from afterglow.work import Due
 
 FORMAT = "afterglow-export"
-VERSION = 4
-"""2 has blocks, 3 summaries and 4 facts; exports of older versions are read as well."""
+VERSION = 5
+"""2 has blocks, 3 summaries, 4 facts and 5 goal events; exports of older versions are read as well."""
 _PAGE = 200
 _BATCH_BYTES_MAX = 8 << 20
 
@@ -60,6 +65,8 @@ async def export_lines(memory: Memory, scope: Scope = EVERYONE) -> AsyncIterator
         after = page[-1]
     async for line in _fact_lines(memory, scope):
         yield line
+    async for line in _goal_lines(memory, scope):
+        yield line
     for work in await memory.store.work_list(scope, limit=1_000_000):
         asked = Due(kind=work.kind, at=work.ready_at, reason=work.reason, subject=work.subject)
         yield _line("work", {"owner": work.owner, **asdict(asked)})
@@ -79,6 +86,21 @@ async def _fact_lines(memory: Memory, scope: Scope) -> AsyncIterator[str]:
             if session.facts_seq:
                 yield _line("read", {"owner": session.owner, "session": session.id, "seq": session.facts_seq})
         after = page[-1]
+
+
+async def _goal_lines(memory: Memory, scope: Scope) -> AsyncIterator[str]:
+    """What agents did, and after that how far each owner knows of it: a broken import tells again rather than too little."""
+    last: Standing | None = None
+    while page := await memory.store.standings(scope, limit=_PAGE, after=last):
+        for standing in page:
+            number = 0
+            while events := await memory.store.goals_after(standing.owner, standing.agent, number, limit=_PAGE):
+                for event in events:
+                    yield _line("goal", asdict(event))
+                number = events[-1].number
+            told = await memory.store.digests(standing.owner, agent=standing.agent, limit=_PAGE)
+            yield _line("presence", {**asdict(standing), "digests": [asdict(each) for each in told]})
+        last = page[-1]
 
 
 async def import_lines(memory: Memory, lines: Iterable[str]) -> int:
@@ -116,6 +138,11 @@ async def import_lines(memory: Memory, lines: Iterable[str]) -> int:
                 case "read":
                     if not pending.is_forgotten(value["owner"], value["session"]):
                         await memory.store.mark_read(**value)
+                case "goal":
+                    imported += await pending.flush()
+                    await pending.act(_read(GoalEvent, value))
+                case "presence":
+                    await pending.stand(value)
                 case "work":
                     imported += await pending.flush()
                     owner_name, due = value.pop("owner"), _read(Due, value)
@@ -125,7 +152,8 @@ async def import_lines(memory: Memory, lines: Iterable[str]) -> int:
                     ended = True
                 case _:
                     raise BadInput(
-                        f"{kind!r} is not known; this version reads owner, session, turn, folded, summary, fact, read and work"
+                        f"{kind!r} is not known; this version reads owner, session, turn, folded, summary, fact, read, goal, "
+                        "presence and work"
                     )
         except (BadInput, TypeError, ValueError, KeyError, AttributeError, AssertionError) as error:
             reason = error if isinstance(error, BadInput) else f"{type(error).__name__}, {error}"
@@ -153,6 +181,7 @@ class _Pending:
         self._next_seq = 1
         self._entries: list[Entry] = []
         self._bytes = 0
+        self._events: list[GoalEvent] = []
         self._stones = 0
         """How many of the session's turns were forgotten when it was exported."""
         self.forgotten: set[tuple[str, str | None]] = set()
@@ -220,21 +249,51 @@ class _Pending:
         return bool({(owner, session), (owner, owner)} & self.forgotten)
 
     async def know(self, value: dict[str, Any]) -> None:
-        """A fact, with those of its proofs that stand in the turns that are here; without any it is not one."""
+        """A fact, with those of its proofs that stand in the turns that are here; without any it is not one, and not
+        without a turn that words of it come from.
+        """
         digest = value.pop("digest")
-        proofs = [_read(Evidence, each) for each in value.pop("evidence")]
-        fact = replace(_read(Fact, value), evidence=tuple([each for each in proofs if await self._holds(value, each)]))
-        if fact.status == "forgotten" or fact.evidence:
-            await self._memory.store.restore_fact(fact, digest)
+        proofs = tuple(_read(Evidence, each) for each in value.pop("evidence"))
+        fact = replace(_read(Fact, value), evidence=proofs)
+        digest = received(fact, digest)
+        held = tuple([each for each in proofs if await self._holds(fact, each)])
+        needed = sum(each.needed for each in proofs)
+        stands = any(each.proves for each in held) and sum(each.needed for each in held) == needed
+        if stands or fact.status == "forgotten":
+            await self._memory.store.restore_fact(replace(fact, evidence=held), digest)
 
-    async def _holds(self, value: dict[str, Any], proof: Evidence) -> bool:
-        if self.is_forgotten(value["owner"], proof.session):
+    async def act(self, event: GoalEvent) -> None:
+        """A goal event. They are written some at a time, those of one owner together."""
+        if self._events and (event.owner, event.agent) != (self._events[0].owner, self._events[0].agent):
+            raise BadInput(f"a goal of {event.owner!r} stands among those of {self._events[0].owner!r}")
+        if known_outcome(event.outcome) != event.outcome:
+            raise BadInput(f"{event.outcome!r} is no outcome; use one of {', '.join(OUTCOMES)}")
+        if (event.owner, event.owner) not in self.forgotten:
+            self._events.append(event)
+        if len(self._events) >= _PAGE:
+            await self._flush_events()
+
+    async def stand(self, value: dict[str, Any]) -> None:
+        """When somebody was last seen, and what they were told."""
+        await self._flush_events()
+        told = [_read(Digest, each) for each in value.pop("digests")]
+        standing = _read(Standing, value)
+        if (standing.owner, standing.owner) not in self.forgotten:
+            await self._memory.store.restore_standing(standing, told)
+
+    async def _flush_events(self) -> None:
+        events, self._events = self._events, []
+        if events:
+            await self._memory.store.restore_goals(events[0].owner, events)
+
+    async def _holds(self, fact: Fact, proof: Evidence) -> bool:
+        if self.is_forgotten(fact.owner, proof.session):
             return False
         try:
-            turn = await self._memory.store.turn(value["owner"], proof.session, proof.seq)
+            turn = await self._memory.store.turn(fact.owner, proof.session, proof.seq)
         except NotFound:
             return False
-        return value["status"] == "forgotten" or f" {normalised(proof.quote)} " in f" {normalised(raw_words_of(turn))} "
+        return fact.status == "forgotten" or f" {normalised(proof.quote)} " in f" {normalised(raw_words_of(turn))} "
 
     async def _check_same(self, turn: Turn, entry: Entry) -> None:
         assert self._session is not None
@@ -284,7 +343,7 @@ def _read(record: type[T], value: dict[str, Any]) -> T:
 
 
 def _restored(name: str, value: Any) -> Any:
-    if name.endswith("_at") or name == "at":
+    if name.endswith("_at") or name in ("at", "since"):
         return None if value is None else datetime.fromisoformat(value)
     if name == "binding":
         return Binding(**value)

@@ -45,6 +45,18 @@ class Binding:
         )
 
 
+def binding_of(owner: str) -> Binding | None:
+    """The binding that an owner is named after; None where its name is another."""
+    parts = [part.replace("%2F", "/").replace("%25", "%") for part in owner.split("/")]
+    if len(parts) != 3:
+        return None
+    try:
+        found = Binding(agent=parts[0], channel=parts[1], sender=parts[2])
+    except BadInput:
+        return None
+    return found if found.owner == owner else None
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Owner:
     """Whose memory it is. `joined` are the owners that an alias has joined to this one."""
@@ -279,6 +291,12 @@ def check_text(text: str, what: str) -> None:
             f"{what} holds half of a surrogate pair at position {error.start}; "
             "decode it with errors='replace' and send it again"
         ) from None
+
+
+def check_not_empty(text: str, parts: Sequence[Part]) -> None:
+    """A turn on its way in says something. What is in the log may be empty: what was forgotten, or was private."""
+    if not parts and isinstance(text, str) and not text.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise BadInput("this turn is empty: it has no text but blanks, and no parts; leave it out, or say something")
 
 
 def check_text_within(value: Any, what: str, depth: int = 0) -> None:

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from zoneinfo import ZoneInfo
 
 from afterglow.primary import Flag, may_claim
+from afterglow.proactive import dailies_of
 from afterglow.settings import Settings
 from afterglow.steward import Round, Steward, Stewardship
 from afterglow.store.contract import Store
@@ -99,6 +100,7 @@ def stewardship(chosen: Settings, primary: Flag) -> Stewardship:
         sweep_quiet_seconds=chosen.sweep_quiet_seconds,
         drift_days=chosen.drift_days,
         rounds=tuple(rounds_of(chosen)),
+        dailies=tuple(dailies_of(chosen)),
     )
 
 

@@ -27,8 +27,9 @@ from afterglow.spend import Amount, Call
 from afterglow.store import forgetting as verbs_of_forgetting
 from afterglow.store import remaking
 from afterglow.store.contract import Store
-from afterglow.store.facts import Again, Gathered, Read, WantedFacts
+from afterglow.store.facts import Again, Gathered, WantedFacts
 from afterglow.store.log import Entry, Shown
+from afterglow.store.readings import Read
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.store.transaction import EVERYONE, Tx
 from afterglow.turns import Binding, Session

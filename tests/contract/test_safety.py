@@ -49,6 +49,10 @@ TABLES = (
     "readings",
     "stone_salts",
     "stones",
+    "presence",
+    "goal_events",
+    "digests",
+    "arrivals",
 )
 
 

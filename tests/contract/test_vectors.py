@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from afterglow import failpoints
+from afterglow.clock import FixedClock
 from afterglow.errors import ClaimLost, ModelBusy
 from afterglow.search import words
 from afterglow.search.meaning import Meaning
@@ -200,7 +201,91 @@ async def test_what_is_removed_takes_its_vector_with_it(store: Store) -> None:
     await store._write("unindex", KATE.owner, run)
     assert await counted(store, "search_vectors") == 1
     hits = (await memory_search(store, meaning, KATE.owner, "animal")).hits
-    assert 1 not in [hit.seq for hit in hits], "although its signs are still in memory"
+    assert 1 not in [hit.seq for hit in hits]
+
+
+def kept(meaning: Meaning) -> list[int]:
+    """How many vectors it has something of in memory, for each owner."""
+    return [signs.count for _, signs in meaning._kept.values()]
+
+
+@pytest.mark.spec("SAFE-3", "P12")
+async def test_what_is_forgotten_leaves_memory_with_the_next_search(store: Store, clock: FixedClock) -> None:
+    await say(store, "my puppy ran off", "the train was late", "a cup of coffee")
+    embedder = Themes()
+    await work(store, embedder)
+    meaning = Meaning(store, embedder)
+    await memory_search(store, meaning, KATE.owner, "animal")
+    assert kept(meaning) == [3]
+    await store.forget_turns(KATE.owner, "talk", 1, 1)
+    clock.move(1)
+    await say(store, "a bus came")  # as many as before
+    await work(store, embedder)
+    assert [hit.seq for hit in (await memory_search(store, meaning, KATE.owner, "vehicle")).hits] == [4, 2]
+    assert kept(meaning) == [3]
+
+
+@pytest.mark.spec("SAFE-3", "P12")
+async def test_an_owner_that_begins_anew_has_nothing_in_memory_of_before(store: Store, clock: FixedClock) -> None:
+    await say(store, "my puppy ran off", "the train was late")
+    embedder = Themes()
+    await work(store, embedder)
+    meaning = Meaning(store, embedder)
+    await memory_search(store, meaning, KATE.owner, "animal")
+    while not (await store.forget_owner(KATE.owner, keep_stones=False)).done:
+        pass
+    clock.move(1)
+    await say(store, "a cat sat there", session="later")
+    await work(store, embedder)
+    assert [hit.session for hit in (await memory_search(store, meaning, KATE.owner, "animal")).hits] == ["later"]
+    assert kept(meaning) == [1]
+
+
+async def test_where_nothing_was_removed_only_what_is_new_is_read(store: Store) -> None:
+    await say(store, "my puppy ran off")
+    embedder = Themes()
+    await work(store, embedder)
+    meaning = Meaning(store, embedder)
+    await memory_search(store, meaning, KATE.owner, "animal")
+    ((_, signs),) = meaning._kept.values()
+    await say(store, "a cat sat there")
+    await work(store, embedder)
+    await memory_search(store, meaning, KATE.owner, "animal")
+    assert [same is signs for _, same in meaning._kept.values()] == [True]
+    assert kept(meaning) == [2]
+
+
+async def test_all_that_does_not_wait_for_the_embedder_is_read_while_it_works(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await say(store, "my puppy ran off", "the train was late")
+    embedder = Themes()
+    await work(store, embedder)
+    read, vectors_of, embed = asyncio.Event(), store.vectors_of, embedder.embed
+
+    async def reading(*given: Any) -> dict[int, bytes]:
+        found = await vectors_of(*given)
+        read.set()
+        return found
+
+    async def embedding(texts: Sequence[str]) -> list[Sequence[float]]:
+        async with asyncio.timeout(30):
+            await read.wait()
+        return await embed(texts)
+
+    monkeypatch.setattr(store, "vectors_of", reading)
+    monkeypatch.setattr(embedder, "embed", embedding)
+    assert (await find(store, embedder, "puppy"))[0] == ("talk", 1)
+
+
+async def test_how_near_texts_are_is_said_by_the_embedder_and_by_nobody_where_it_fails(store: Store) -> None:
+    embedder = Themes()
+    meaning = Meaning(store, embedder)
+    near, far = await meaning.alike("my dog", ["a puppy", "the train"]) or ()
+    assert near > 0.9 > 0.1 > far
+    assert await meaning.alike("my dog", []) == []
+    embedder.fails = True
+    assert await meaning.alike("my dog", ["a puppy"]) is None
 
 
 @pytest.mark.spec("SAFE-2")

@@ -216,7 +216,11 @@ JSON_CALLS = [
     "facts reject PENDING",
     "facts extract",
     "facts rebuild",
-    "facts forget FACT",
+    "facts forget FACT --yes",
+    "goals record report done --owner kate/telegram/ana",
+    "goals list --owner kate/telegram/ana",
+    "digest preview --why --owner kate/telegram/ana",
+    "digest history",
     "owners",
     f"owners join {KATE.owner} {OTHER.owner}",
     "owners part kate/telegram/ana",
@@ -231,7 +235,7 @@ JSON_CALLS = [
     "settings show",
     "settings schema",
     "settings example",
-    "forget fact FACT",
+    "forget fact FACT --yes",
     "forget turn SESSION 1 --yes",
     "forget session SESSION --yes",
     f"forget owner {KATE.owner} --yes",
@@ -476,7 +480,7 @@ def test_init_keeps_everything_to_its_owner_and_can_be_run_again(run: Run, folde
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     for name in ("afterglow.toml", "afterglow.db"):
         assert stat.S_IMODE((folder / name).stat().st_mode) == 0o600
-    assert (folder / "afterglow.toml").read_text() == settings.example()
+    assert (folder / "afterglow.toml").read_text() == settings.example(settings.NEW)
     found = remember(folder, lambda memory: memory.store.find_token(token))
     assert found is not None and found.scope == "owner"
     assert token.encode() not in (folder / "afterglow.db").read_bytes()

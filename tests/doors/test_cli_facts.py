@@ -66,7 +66,7 @@ def test_the_owner_approves_rejects_edits_and_forgets(run: Run, told: Path) -> N
     added = json.loads(run("facts", "add", "I like green tea", "--type", "preference", "--json").stdout)["fact"]
     edited = json.loads(run("facts", "edit", added["id"], "I like black tea", "--json").stdout)["fact"]
     assert edited["supersedes"] == added["id"]
-    assert run("facts", "forget", edited["id"]).stdout == f"Forgotten: {edited['id']}\n"
+    assert run("facts", "forget", edited["id"], "--yes").stdout == f"Forgotten: {edited['id']}\n"
     assert "black tea" not in run("facts", "list", "--status", "all").stdout
     assert "(forgotten)" in run("facts", "show", edited["id"]).stdout
 
@@ -79,7 +79,7 @@ def test_facts_are_found_by_search_and_the_files_follow(run: Run, told: Path) ->
     (index,) = told.rglob("index.json")
     assert json.loads(index.read_text())["count"] == 3
     (fact,) = items(run, "--type", "preference")
-    run("facts", "forget", fact["id"])
+    run("facts", "forget", fact["id"], "--yes")
     assert not any("aisle" in file.read_text() for file in told.rglob("*.json"))
     index.write_text("broken")
     rebuilt = run("facts", "rebuild")

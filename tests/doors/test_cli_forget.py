@@ -41,7 +41,7 @@ def test_a_turn_is_forgotten_with_what_came_from_it_and_the_bytes_are_searched(
     assert somewhere(folder, "zebrafinch")
     done = run("forget", "turn", session, "1", "--yes", "--verify")
     assert done.stdout.startswith(f"Forgotten: turn 1 of {session} (1 turn, 1 fact).")
-    assert done.stdout.endswith("Nothing of it was found.\n")
+    assert done.stdout.endswith(": nothing of it was found.\n")
     assert somewhere(folder, "zebrafinch") == []
     assert "(forgotten)" in run("sessions", "show", session).stdout
     assert [each["content"] for each in json.loads(run("facts", "list", "--json").stdout)["items"]] == [
@@ -60,7 +60,7 @@ def test_a_session_and_an_owner_are_forgotten(run: Run, folder: Path, session: s
 
 def test_a_statement_to_afterglow_is_forgotten_with_its_fact(run: Run, folder: Path, session: str) -> None:
     fact = json.loads(run("facts", "add", "I keep a quokka", "--json").stdout)["fact"]
-    run("forget", "fact", fact["id"])
+    run("forget", "fact", fact["id"], "--yes")
     assert "quokka" not in run("search", "quokka").stdout
 
 

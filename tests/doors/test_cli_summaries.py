@@ -610,7 +610,8 @@ def test_sessions_are_listed_with_their_state_and_what_they_were_about(
 
 
 @pytest.mark.spec("SUM-10", "IDLE-4")
-def test_timers_that_wait_do_not_drown_what_failed(run: Run, begun: Path) -> None:
+def test_timers_that_wait_do_not_drown_what_failed(run: Run, begun: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
     for number in range(3):
         really(begun, say(f"talk{number}"))
     really(begun, lambda memory: fail(memory, "kate/web/talk0", "talk0", park=True))

@@ -50,6 +50,9 @@ ROUTES = [
     ("GET", "/api/v1/summaries?owner=kate/telegram/ana", 200),
     ("GET", "/api/v1/sessions/s/summary?owner=kate/telegram/nobody", 404),
     ("POST", "/api/v1/sessions/s/restore?owner=kate/telegram/ana", 400),
+    ("GET", "/api/v1/goals?owner=kate/telegram/ana", 200),
+    ("GET", "/api/v1/digests?owner=kate/telegram/ana", 200),
+    ("POST", "/api/v1/goals", 400),
     ("GET", "/api/v1/work?owner=kate/telegram/ana", 200),
     ("POST", "/api/v1/work/retry?owner=kate/telegram/ana", 200),
     ("HEAD", "/api/v1/sessions?owner=kate/telegram/ana", 200),
@@ -293,6 +296,17 @@ async def test_a_body_cannot_say_more_than_a_door_may_be_told(door: Door, field:
     assert answer.status_code == 400
     assert field in check(answer)["error"]["message"]
     assert not await door.memory.owners()
+
+
+@pytest.mark.spec("DOOR-3", "LOG-1")
+@pytest.mark.parametrize("text", ["", " \n\t"])
+async def test_a_turn_that_says_nothing_is_refused(door: Door, text: str) -> None:
+    async with door.client("owner") as client:
+        answer = await client.post("/api/v1/turns", json={**TURN, "text": text})
+        assert answer.status_code == 400 and check(answer)["error"]["message"].startswith("this turn is empty")
+        parts = [{"type": "tool_call", "id": "1", "name": "look", "arguments": {}}]
+        answer = await client.post("/api/v1/turns", json={**TURN, "text": text, "parts": parts})
+        assert (answer.status_code, check(answer)["seq"]) == (201, 1)
 
 
 @pytest.mark.spec("DOOR-3", "LOG-1")
@@ -729,9 +743,10 @@ async def test_the_openapi_document_lists_every_route_with_its_error(door: Door)
     session = "/api/v1/sessions/{session}"
     reading = ["/", "/healthz", "/readyz", "/metrics"]
     reading += [f"/api/v1/{name}" for name in ("status", "owners", "sessions", "search", "summaries", "work")]
+    reading += ["/api/v1/goals", "/api/v1/digests"]
     reading += [session, f"{session}/turns", f"{session}/turns/{{seq}}", f"{session}/context"]
     reading += [f"{session}/blocks", f"{session}/blocks/{{number}}", f"{session}/reports", f"{session}/summary"]
-    writing = [("POST", "/api/v1/turns"), ("POST", "/api/v1/work/retry")]
+    writing = [("POST", f"/api/v1/{name}") for name in ("turns", "goals", "work/retry")]
     writing += [("POST", f"{session}/{act}") for act in ("compact", "summary", "sunset", "clear", "restore")]
     assert listed == {*writing, *(("GET", path) for path in reading)}
     for methods in document["paths"].values():
@@ -749,7 +764,7 @@ async def test_the_openapi_document_lists_every_route_with_its_error(door: Door)
 _PIECES = st.sampled_from(
     [
         *("api", "v1", "sessions", "turns", "context", "blocks", "reports", "compact", "search", "owners"),
-        *("summaries", "summary", "sunset", "clear", "restore", "work", "retry"),
+        *("summaries", "summary", "sunset", "clear", "restore", "work", "retry", "goals", "digests"),
         *("s", "1", "-1", "%2F", ".."),
     ]
 )

@@ -368,6 +368,36 @@ async def test_only_who_may_write_ends_sessions_and_no_form_can(door: Door, cred
     assert await door.memory.session("talk", owner=KATE.owner) == before
 
 
+SENT = "othing is taken from a body here: send {}, or no body. What can be chosen goes into the address"
+
+
+@pytest.mark.spec("SUM-2", "DOOR-3")
+async def test_whatever_is_sent_to_a_sunset_the_answers_agree(door: Door) -> None:
+    door = with_model(door)
+    await talk(door.memory)
+    headers = {"content-type": "application/json"}
+    async with door.client("owner") as client:
+        for path in (f"{TALK}/sunset", f"{TALK}/compact"):
+            for body in (b"[]", b'"x"', b"null", b"x", b"{", b"\xff"):
+                answer = await client.post(path, content=body, headers=headers)
+                error = check(answer)["error"]
+                assert (answer.status_code, error["kind"]) == (400, "BadInput")
+                assert error["message"].startswith(f"n{SENT}"), body
+            named = check(await client.post(path, json={"owner": KATE.owner, "why": 1}))["error"]["message"]
+            assert named.startswith(f"the body holds owner, why, and n{SENT}, such as ?owner=")
+            bare = await client.post(path)
+            assert bare.status_code == 415
+            assert check(bare)["error"]["message"] == (
+                "send the header Content-Type: application/json, with a body of JSON or with none"
+            )
+            unknown = check(await client.post(f"{path}?why=1", json={}))["error"]["message"]
+            assert unknown == "why: there is nothing of this name; /api/v1/openapi.json lists what can be given"
+        missing = await client.post("/api/v1/sessions/nope/sunset", json={})
+        assert missing.status_code == 404 and "there is no session 'nope'" in check(missing)["error"]["message"]
+        for body in (b"", b" ", b"{}", b"{ }\n"):
+            assert (await client.post(f"{TALK}/sunset", content=body, headers=headers)).status_code == 202
+
+
 @pytest.mark.parametrize("body", [b"[]", b'{"force": true}', b"x", b"{", b" " * 1001])
 async def test_orders_go_into_the_address(door: Door, body: bytes) -> None:
     door = with_model(door)

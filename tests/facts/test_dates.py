@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from afterglow.facts.dates import days_named, made_absolute, unsupported_day
+from afterglow.facts.dates import days_named, made_absolute, unsupported_days
 
 SAID = date(2026, 3, 4)  # a Wednesday
 
@@ -48,7 +48,7 @@ def test_a_relative_day_becomes_the_day_it_was(text: str, absolute: str) -> None
     ],
 )
 def test_a_day_must_be_one_that_the_turn_speaks_of(content: str, turn_text: str, unsupported: str | None) -> None:
-    assert unsupported_day(content, turn_text, SAID) == unsupported
+    assert unsupported_days(content, turn_text, SAID) == ({unsupported} if unsupported else set())
 
 
 def test_a_day_without_a_year_may_be_of_the_years_around() -> None:

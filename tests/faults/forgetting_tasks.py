@@ -6,6 +6,9 @@ from typing import Any
 
 from afterglow import forgetting
 from afterglow.errors import NotFound
+from afterglow.memory import Memory
+from afterglow.model.offline import OfflineModel
+from afterglow.settings import Settings
 from afterglow.store import forgetting as verbs_of_forgetting
 from tests.conftest import KATE, said
 from tests.faults.nursery import Voice
@@ -44,4 +47,14 @@ async def write_and_forget(voice: Voice, number: int, order: dict[str, Any]) -> 
             session = await store.session(KATE.owner, "talk")
             if session.turns:
                 await store.forget_turns(KATE.owner, "talk", 1, session.turns)
+    await store.close()
+
+
+async def forget_statement(voice: Voice, number: int, order: dict[str, Any]) -> None:
+    """Forget a fact that its owner stated."""
+    store = await open_store(order["address"])
+    chosen = Settings.model_validate({"data_dir": order["data_dir"], "zone": "UTC"})
+    memory = Memory(store, chosen, model=OfflineModel(), environ={})
+    await memory.facts.forget(KATE.owner, order["fact"])
+    voice.say("forgotten")
     await store.close()

@@ -31,7 +31,7 @@ async def broken(store: Store) -> list[str]:
     """What is wrong with the database, from its pages up to its counters, its queue and its index."""
 
     def look(tx: Tx) -> list[str]:
-        return [*_counters(tx), *_queue(tx), *_summaries(tx), *_timers(tx)]
+        return [*_counters(tx), *_queue(tx), *_summaries(tx), *_timers(tx), *_goals(tx)]
 
     found = await store.check() + await store._read("look", EVERYONE, look)
     if isinstance(store, SQLiteStore):
@@ -49,6 +49,21 @@ def _counters(tx: Tx) -> list[str]:
             if row[counter] != row[f"t_{counter}"]:
                 found.append(f"{name} counts {row[counter]} {counter}; it has {row[f't_{counter}']}")
     return found
+
+
+def _goals(tx: Tx) -> list[str]:
+    """Goal events are numbered without gaps, and nothing is told that did not happen."""
+    rows = tx.rows(
+        """SELECT p.owner, p.agent, p.events, p.told_to, count(g.number) AS there, coalesce(max(g.number), 0) AS last
+           FROM presence p LEFT JOIN goal_events g ON g.owner = p.owner AND g.agent = p.agent
+           GROUP BY p.owner, p.agent, p.events, p.told_to"""
+    )
+    return [
+        f"{row['owner']} and {row['agent']} count {row['events']} goal events, told to {row['told_to']}; there are "
+        f"{row['there']}, the last is {row['last']}"
+        for row in rows
+        if not (row["events"] == row["there"] == row["last"] and row["told_to"] <= row["events"])
+    ]
 
 
 def _queue(tx: Tx) -> list[str]:

@@ -10,7 +10,9 @@ import pytest
 from afterglow import forgetting
 from afterglow.clock import FixedClock
 from afterglow.errors import NotFound
+from afterglow.memory import Memory
 from afterglow.proof import prove
+from afterglow.settings import Settings
 from afterglow.store.contract import Store
 from afterglow.store.sqlite import SQLiteStore
 from tests.conftest import KATE, NOON, said
@@ -122,5 +124,25 @@ async def test_what_is_forgotten_while_others_write_and_write_again_stays_forgot
         again = await store.append(OWNER, "talk", said(f"canary{key}", key=key))
         assert (again.seq, again.text) == (seq, "")
     assert await holders(store, "canary") == []
+    assert await broken(store) == [] and await miscounted(store) == []
+    await store.close()
+
+
+@pytest.mark.spec("FACT-11")
+@pytest.mark.parametrize("place", ["before", "after"])
+async def test_a_statement_that_is_forgotten_goes_with_its_turn_or_not_at_all(
+    address: str, nursery: Nursery, tmp_path: Path, place: str
+) -> None:
+    store = await opened(address)
+    memory = Memory(store, Settings.model_validate({"data_dir": str(tmp_path), "zone": "UTC"}), environ={})
+    stated = await memory.facts.add(OWNER, f"I keep {SECRET}.")
+    order = {"address": address, "data_dir": str(tmp_path), "fact": stated.id, **TASKS}
+    child = nursery.one("forget_statement", failpoints=f"forget_fact:{place}=kill", **order)
+    assert child.was_killed and not child.lines, nursery.errors()
+    is_there = (await store.fact(OWNER, stated.id)).status == "active"
+    assert is_there is (place == "before")
+    assert bool(await holders(store, SECRET)) is is_there, "the words of what was forgotten went with it"
+    nursery.well("forget_statement", **order)
+    assert await holders(store, SECRET) == []
     assert await broken(store) == [] and await miscounted(store) == []
     await store.close()

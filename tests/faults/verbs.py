@@ -16,12 +16,18 @@ from afterglow.clock import from_us
 from afterglow.compaction import Block
 from afterglow.context import Report
 from afterglow.facts import Evidence, Fact
+from afterglow.goals import GoalEvent
+from afterglow.settings.away import AwaySettings
 from afterglow.spend import Amount, Call, Reservation, Usage
 from afterglow.store.blocks import Change
 from afterglow.store.contract import Store
-from afterglow.store.facts import Again, Gathered, Read, Reading, WantedFacts
+from afterglow.store.facts import Again, Gathered, WantedFacts
 from afterglow.store.files import FileTrouble
+from afterglow.store.goals import Step
 from afterglow.store.log import Entry, Shown
+from afterglow.store.moving_goals import Standing
+from afterglow.store.presence import Arriving
+from afterglow.store.readings import Read, Reading
 from afterglow.store.transaction import EVERYONE, Tx
 from afterglow.summaries import Summary
 from afterglow.turns import Binding, Folded, Owner, Session
@@ -36,6 +42,8 @@ MAIL = Binding(agent="kate", channel="mail", sender="ana")
 GONE = Binding(agent="kate", channel="gone", sender="ana")
 
 HANDS = [Owner(id=f"{side} hand", created_at=NOON) for side in ("left", "right")]
+
+EVERY_TIME = AwaySettings(enabled=True, threshold_hours=0)
 
 MOST = Amount(tokens=1000, micro_usd=500)
 CEILING = Amount(tokens=1_000_000, micro_usd=1_000_000)
@@ -75,6 +83,7 @@ async def prepare(store: Store) -> None:
         for name in ("to-forget", "to-forget-whole", "to-restore"):
             await _remembered(store, binding, name)
         await store.forget_turns(binding.owner, "to-restore", 1, 1)
+        await _was_away(store, binding)
     await store.append(GONE.owner, GONE, said("from a door that is to go"))
     for hand in HANDS:
         await store.restore_owner(hand)
@@ -245,6 +254,37 @@ def _call(binding: Binding, purpose: str) -> Call:
     return Call(day="2026-03-02", model="openai:m", purpose=purpose, owner=binding.owner, session="talk")
 
 
+async def _was_away(store: Store, binding: Binding) -> None:
+    """Goals of agents that nobody has heard of since: one to be told of daily, one with words prepared, one in delivery."""
+    for agent in ("daily", "prosed", "told"):
+        await store.come_in(binding.owner, _arriving(binding, agent, f"{agent} 0"), EVERY_TIME)
+        await store.record_goal(binding.owner, _step(agent, "1"))
+    for kind, agent in (("digest", "daily"), ("prose", "prosed")):
+        await store.mark_due(binding.owner, _due(kind, agent))
+        await store.claim_one(binding.owner, kind, agent, holder="w", limits=LIMITS)
+    await store.come_in(binding.owner, _arriving(binding, "told", "told 1"), EVERY_TIME)
+
+
+def _arriving(binding: Binding, agent: str, message: str) -> Arriving:
+    return Arriving(binding=replace(binding, agent=agent), message=message, token=5, lease_seconds=60)
+
+
+def _step(agent: str, step: str) -> Step:
+    return Step(
+        agent=agent, goal="boil", step=step, outcome="completed", title="Boil water", note="it whistled", at=NOON
+    )
+
+
+def _goal(agent: str) -> GoalEvent:
+    step = _step(agent, "1")
+    return GoalEvent(owner=KATE.owner, number=1, **{name: getattr(step, name) for name in Step.__slots__})
+
+
+def _standing(agent: str) -> Standing:
+    seen = {"seen_at": NOON, "channel": "telegram", "sender": "ana"}
+    return Standing(owner=KATE.owner, agent=agent, version=3, events=0, told_to=0, **seen)  # type: ignore[arg-type]
+
+
 async def held(store: Store, subject: str, owner: str = KATE.owner) -> Claim:
     """The claim on a subject, as its holder knows it."""
 
@@ -284,6 +324,14 @@ async def _settle_spend(store: Store) -> Any:
     (made,) = [made for made in await store.spend_calls(KATE.owner) if made.call.purpose == "to-settle"]
     reservation = Reservation(id=made.id, call=made.call, most=MOST)
     return await store.settle_spend(reservation, Usage(input_tokens=300, output_tokens=20), 70)
+
+
+async def _claim_daily(store: Store) -> Any:
+    return await store.claim_daily(await held(store, "daily"), max_events=5)
+
+
+async def _commit_prose(store: Store) -> Any:
+    return await store.commit_prose(await held(store, "prosed"), 1, "The water boils.", 0.001)
 
 
 async def _revoke_token(store: Store) -> Any:
@@ -364,6 +412,7 @@ VERBS: dict[str, Verb] = {
         KATE.owner, [(KATE.owner, "turn", "talk", 1), (KATE.owner, "turn", "talk", 4)]
     ),
     "indexed": lambda store: store.indexed(KATE.owner, range(1, 20)),
+    "indexed_ids": lambda store: store.indexed_ids(KATE.owner),
     "generations": lambda store: store.generations(KATE.owner),
     "unembedded": lambda store: store.unembedded(KATE.owner, 3),
     "commit_vectors": _commit_vectors,
@@ -391,6 +440,22 @@ VERBS: dict[str, Verb] = {
     "remembered": lambda store: store.remembered(KATE.owner),
     "commit_files": lambda store: store.commit_files(KATE.owner, [_trouble()]),
     "file_troubles": lambda store: store.file_troubles(KATE.owner),
+    "record_goal": lambda store: store.record_goal(KATE.owner, _step("kate", "2"), [_due("prose", "kate")]),
+    "goal_events": lambda store: store.goal_events(KATE.owner, "told"),
+    "come_in": lambda store: store.come_in(KATE.owner, _arriving(KATE, "kate", "new"), EVERY_TIME),
+    "handled": lambda store: store.handled(KATE.owner, "daily 0", 5),
+    "renew_arrival": lambda store: store.renew_arrival(KATE.owner, "prosed 0", 5, lease_seconds=90),
+    "end_digest": lambda store: store.end_digest(KATE.owner, "told", 2, "delivered", text="told", remembers=False),
+    "claim_daily": _claim_daily,
+    "keep_daily": lambda store: store.keep_daily("daily at 08:00", None, wants=lambda binding: True),
+    "commit_prose": _commit_prose,
+    "untold": lambda store: store.untold(KATE.owner, "prosed", limit=5),
+    "presence": lambda store: store.presence(KATE.owner, "told"),
+    "digests": lambda store: store.digests(KATE.owner),
+    "standings": lambda store: store.standings(KATE.owner),
+    "goals_after": lambda store: store.goals_after(KATE.owner, "told", 0),
+    "restore_goals": lambda store: store.restore_goals(KATE.owner, [_goal("restored")]),
+    "restore_standing": lambda store: store.restore_standing(_standing("restored")),
     "open_session": lambda store: store.open_session(_side(KATE, "new")),
     "close_session": lambda store: store.close_session(KATE.owner, "to-close"),
     "session": lambda store: store.session(KATE.owner, "talk"),

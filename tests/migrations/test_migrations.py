@@ -77,7 +77,7 @@ ROWS: dict[int, list[str]] = {
               model, prompt, changed_at, digest)
             VALUES ('{OWNER}', 'f', 'other', 'The kettle is red.', 'high', '1970-01-01', 4, 'owner', 'active', 'old',
               'extracted', 'm', 'facts-1', 4, 'd')""",
-        f"INSERT INTO evidence VALUES ('{OWNER}', 'old', 1, '{OWNER}', 'f', 'red kettle', 2)",
+        f"INSERT INTO evidence VALUES ('{OWNER}', 'old', 1, '{OWNER}', 'f', 'red kettle', 2, 1, 0)",
         f"INSERT INTO readings VALUES ('{OWNER}', 'old', 2, 4, 1, 1, 0, '{{}}', 'm', 'facts-1')",
         "INSERT INTO schedules VALUES ('facts', 4)",
         f"UPDATE sessions SET facts_seq = 2 WHERE owner = '{OWNER}' AND id = 'old'",
@@ -91,6 +91,13 @@ ROWS: dict[int, list[str]] = {
     8: [
         f"INSERT INTO stone_salts VALUES ('{OWNER}', '5a17')",
         f"INSERT INTO stones VALUES ('{OWNER}', 'd1')",
+    ],
+    9: [
+        f"""INSERT INTO presence (owner, agent, version, seen_at, channel, sender, events)
+            VALUES ('{OWNER}', 'kate', 1, 3, 'telegram', 'ana', 1)""",
+        f"INSERT INTO goal_events VALUES ('{OWNER}', 'kate', 1, 'boil', '1', 'completed', 'Boil', '', 4)",
+        f"INSERT INTO digests VALUES ('{OWNER}', 'kate', 1, 3, 1, 'none', 'nothing happened', 0, 0, '', 'return', 0)",
+        f"INSERT INTO arrivals VALUES ('{OWNER}', 'm', 3, NULL, 4)",
     ],
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import pytest
 from afterglow import recalled
 from afterglow.clock import FixedClock
 from afterglow.errors import BadInput, ModelBadOutput, ModelStopped, NotFound
+from afterglow.means import SettingsMeans
 from afterglow.memory import Memory
 from afterglow.model import Request, scripted
 from afterglow.model.offline import OfflineModel
@@ -621,3 +622,175 @@ async def test_who_gives_something_else_than_a_session_is_told_so(memory_with: O
         await memory.facts.list(KATE.owner, since="banana")
     with pytest.raises(BadInput):
         await memory.facts.add(KATE.owner, nonsense if nonsense != "a name" else "<private>x</private>")
+
+
+SISTER, ROME = "My sister is called Ana. We talk a lot.", "She moved to Rome in spring."
+MOVED = fact(2, ROME, type="person", content="Ana moved to Rome in spring.")
+
+
+@pytest.mark.spec("SAFE-3", "P12", "LOG-7")
+async def test_a_fact_rests_on_the_turn_that_gave_it_a_name_and_goes_with_it(
+    memory_with: OpenMemory, tmp_path: Path
+) -> None:
+    memory = memory_with(answering=saying(MOVED))
+    session = await said(memory, SISTER, ROME)
+    assert (await memory.facts.extract(session)).stored == 1
+    (kept,) = await memory.facts.list(KATE.owner, status=None)
+    rests_on = [(each.seq, each.quote, each.proves, each.needed) for each in kept.evidence]
+    assert rests_on == [(1, "My sister is called Ana.", False, True), (2, ROME, True, False)]
+    assert [proof.evidence.seq for proof in await memory.facts.proofs(kept)] == [1, 2]
+    lines = [line async for line in export_lines(memory)]
+    await memory.forget.turns(session, 1)
+    assert await memory.facts.list(KATE.owner, status=None) == []
+    assert (await memory.facts.show(KATE.owner, kept.id)).status == "forgotten"
+    async with other_store(tmp_path) as empty:
+        copy = memory_with(over=empty)
+        await import_lines(copy, lines)
+        assert await copy.facts.list(KATE.owner, status=None) == [kept]
+        await copy.forget.turns(await copy.session(session.id, owner=KATE.owner), 1)
+        assert await copy.facts.list(KATE.owner, status=None) == []
+
+
+@pytest.mark.spec("SAFE-3", "P12")
+async def test_an_import_keeps_no_fact_with_words_from_a_turn_that_is_forgotten_here(
+    memory_with: OpenMemory, tmp_path: Path
+) -> None:
+    memory = memory_with(answering=saying(MOVED))
+    session = await said(memory, SISTER, ROME)
+    await memory.facts.extract(session)
+    lines = [line async for line in export_lines(memory)]
+    async with other_store(tmp_path) as empty:
+        copy = memory_with(over=empty)
+        await import_lines(copy, [line for line in lines if not line.startswith('{"fact"')])
+        await copy.forget.turns(await copy.session(session.id, owner=KATE.owner), 1)
+        await import_lines(copy, lines)
+        assert await copy.facts.list(KATE.owner, status=None) == []
+
+
+@pytest.mark.spec("SAFE-3", "FACT-5")
+async def test_what_is_said_again_in_other_words_holds_a_fact_up_only_if_it_says_all_of_it(
+    memory_with: OpenMemory,
+) -> None:
+    texts = [
+        "Ana moved to Rome in spring.",
+        "In spring Ana made her move to Rome.",
+        "My sister moved to Rome in spring.",
+    ]
+
+    def answer(request: Request) -> scripted.Step:
+        if "pairs" in request.instructions:
+            return json.dumps({"pairs": [{"pair": 1, "verdict": "same"}]})
+        turn = next(n for n in (3, 2, 1) if f"[{n}]" in request.material)
+        return _answer(request, [fact(turn, texts[turn - 1], type="person", content=texts[turn - 1])])
+
+    memory = memory_with(answering=ScriptedModel(answer))
+    for text in texts:
+        await memory.facts.extract(await said(memory, text))
+    (kept,) = await memory.facts.list(KATE.owner, status=None)
+    assert [(each.seq, each.proves) for each in kept.evidence] == [(1, True), (2, True), (3, False)]
+
+
+@pytest.mark.spec("FACT-11")
+async def test_what_was_forgotten_does_not_come_back_under_another_type(memory_with: OpenMemory) -> None:
+    claims = [fact(1)]
+    memory = memory_with(answering=ScriptedModel(lambda request: _answer(request, claims)))
+    session = await said(memory, SEATS)
+    await memory.facts.extract(session)
+    (kept,) = await memory.facts.list(KATE.owner)
+    await memory.facts.forget(KATE.owner, kept.id)
+    claims[:] = [fact(1, type="other", content="Aisle seats on flights are preferred.")]
+    outcome = await memory.facts.extract(session, anew=True)
+    assert (outcome.stored, outcome.dropped["settled before"]) == (0, 1)
+    assert await memory.facts.list(KATE.owner, status=None) == []
+
+
+@pytest.mark.spec("FACT-5")
+async def test_a_known_fact_of_a_turn_that_proved_a_forgotten_one_gains_a_proof_still(memory_with: OpenMemory) -> None:
+    text = f"{SEATS} I live in Rome."
+    home = fact(1, "I live in Rome.", type="person", content="The user lives in Rome.")
+    memory = memory_with(answering=saying(fact(1), home))
+    session = await said(memory, text)
+    await memory.facts.extract(session)
+    seats = next(each for each in await memory.facts.list(KATE.owner) if each.type == "preference")
+    await memory.facts.forget(KATE.owner, seats.id)
+    outcome = await memory.facts.extract(session, anew=True)
+    assert (outcome.stored, outcome.again, outcome.dropped["settled before"]) == (0, 1, 1)
+
+
+@pytest.mark.spec("LOG-7", "P10")
+@pytest.mark.parametrize(
+    ("right", "wrong", "said_why"),
+    [
+        ('"type":"preference"', '"type":"secret"', "has type 'secret'"),
+        ('"status":"active"', '"status":"sure"', "has status 'sure'"),
+        ('"trust":"owner","status"', '"trust":"root","status"', "has trust 'root'"),
+        ('"content":"The user', f'"content":"{"x" * 501}The user', "1 to 500"),
+        ('"source_date":"2026-03-02"', '"source_date":"soon"', "write a day as"),
+        ('"changed_at":"2026-03-02T12:00:00+00:00"', '"changed_at":"2026-03-02T12:00:00"', "with its zone"),
+    ],
+)
+async def test_a_fact_in_an_export_that_is_none_is_refused_with_its_line_and_changes_nothing(
+    memory_with: OpenMemory, tmp_path: Path, right: str, wrong: str, said_why: str
+) -> None:
+    memory = memory_with(answering=saying(fact(1)))
+    await memory.facts.extract(await said(memory, SEATS))
+    lines = [line async for line in export_lines(memory)]
+    (at,) = [number for number, line in enumerate(lines) if line.startswith('{"fact"')]
+    forged = [*lines[:at], lines[at].replace(right, wrong), *lines[at + 1 :]]
+    assert forged != lines
+    async with other_store(tmp_path) as empty:
+        copy = memory_with(over=empty)
+        with pytest.raises(BadInput, match=f"line {at + 1}: .*{said_why}"):
+            await import_lines(copy, forged)
+        assert await copy.facts.list(KATE.owner, status=None) == []
+
+
+@pytest.mark.spec("LOG-7", "P10")
+async def test_a_forged_digest_does_not_let_a_fact_in_twice(memory_with: OpenMemory, tmp_path: Path) -> None:
+    memory = memory_with(answering=saying(fact(1)))
+    await memory.facts.extract(await said(memory, SEATS))
+    lines = [line async for line in export_lines(memory)]
+    (line,) = [line for line in lines if line.startswith('{"fact"')]
+    value = json.loads(line)["fact"]
+    forged = json.dumps({"fact": {**value, "id": "another", "digest": "0" * 32}})
+    async with other_store(tmp_path) as empty:
+        copy = memory_with(over=empty)
+        await import_lines(copy, [*lines[: lines.index(line) + 1], forged, *lines[lines.index(line) + 1 :]])
+        assert len(await copy.facts.list(KATE.owner, status=None)) == 1
+
+
+@pytest.mark.spec("FACT-5")
+async def test_the_model_is_asked_about_facts_that_are_near_in_meaning_alone(
+    memory_with: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("numpy")
+
+    class Flat:
+        """To which all texts are one."""
+
+        name = "flat"
+
+        async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+            return [[1.0, 0.5] for _ in texts]
+
+    texts = ["I am single and fine.", "My wedding was lovely."]
+    claims = [fact(n, text, type="person", content=text) for n, text in enumerate(texts, 1)]
+    compared: list[str] = []
+
+    def answer(request: Request) -> scripted.Step:
+        if "pairs" in request.instructions:
+            compared.append(request.material)
+            return json.dumps({"pairs": [{"pair": 1, "verdict": "replaces"}]})
+        return _answer(request, claims)
+
+    memory = memory_with(answering=ScriptedModel(answer))
+    monkeypatch.setattr(SettingsMeans, "embedder", lambda self: None)
+    session = await said(memory, *texts)
+    assert (await memory.facts.extract(session)).stored == 2
+    assert compared == [], "by words they are not alike"
+    memory = memory_with(answering=ScriptedModel(answer))
+    monkeypatch.setattr(SettingsMeans, "embedder", lambda self: Flat())
+    await memory.facts.extract(await said(memory, *texts, to=OTHER))
+    assert len(compared) == 1 and all(text in compared[0] for text in texts)
+    (kept,) = await memory.facts.list(OTHER.owner)
+    assert kept.content == texts[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import shlex
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import wraps
@@ -110,6 +111,12 @@ class Call:
                 return await act(memory)
 
         return asyncio.run(with_memory())
+
+    def typed(self, *words: str, owner: str | None = None) -> str:
+        """A command as it is to be typed to reach the same data, and the owner that was named."""
+        places = {"--settings": self.settings_file, "--data-dir": self.data_dir}
+        before = [part for option, path in places.items() if path is not None for part in (option, str(path))]
+        return shlex.join(["afterglow", *before, *words, *(["--owner", owner] if owner is not None else [])])
 
     def take(self, context: typer.Context, given: dict[str, Any]) -> None:
         """Bind the call to a command, and take the options of everywhere out of what that was given."""

@@ -68,7 +68,7 @@ def context(
         lines += explained.lines(call.screen.time)
     lines += _messages(shown, full)
     call.screen.answer(_data(shown, limit, explained), *lines)
-    _note_what_is_not_shown(call, shown)
+    _note_what_is_not_shown(call, shown, owner)
 
 
 def _data(shown: Context, limit: int, explained: Explanation | None) -> dict[str, Any]:
@@ -136,20 +136,23 @@ def _messages(shown: Context, full: bool) -> list[Any]:
     return lines
 
 
-def _note_what_is_not_shown(call: Call, shown: Context) -> None:
+def _note_what_is_not_shown(call: Call, shown: Context, owner: str | None) -> None:
     from afterglow.cli.screen import count
 
     blocks = [each for each in shown.portions if each.block is not None]
     if blocks:
         newest = blocks[-1].block
-        call.screen.note(f"`afterglow expand {shown.session} {newest}` shows the turns behind block {newest}.")
+        expand = call.typed("expand", shown.session, str(newest), owner=owner)
+        call.screen.note(f"`{expand}` shows the turns behind block {newest}.")
     if shown.left_out:
         first = ((blocks[-1].last_seq or 0) if blocks else 0) + 1
-        where = f"afterglow sessions show {shown.session} --first {first} --last {first + shown.left_out - 1}"
-        call.screen.note(f"{count(shown.left_out, 'older turn')} did not fit; `{where}` shows them.")
+        span = ("--first", str(first), "--last", str(first + shown.left_out - 1))
+        show = call.typed("sessions", "show", shown.session, *span, owner=owner)
+        call.screen.note(f"{count(shown.left_out, 'older turn')} did not fit; `{show}` shows them.")
     if shown.put_away:
         put_away = count(shown.put_away, "turn is", "turns are")
-        call.screen.note(f"{put_away} shown shorter; `afterglow expand {shown.session} --turn N` shows one whole.")
+        expand = call.typed("expand", shown.session, "--turn", "N", owner=owner)
+        call.screen.note(f"{put_away} shown shorter; `{expand}` shows one whole.")
     if shown.invisible:
         call.screen.note(f"{count(shown.invisible, 'invisible character')} were stripped.")
 
@@ -174,7 +177,7 @@ def compact(call: Call, session: SessionArgument, owner: OwnerOption = None) -> 
     call.screen.answer(done, *done.lines())
     if done.left_out:
         names = ", ".join(done.left_out)
-        call.screen.warn(f"These sources did not answer: {names}. `afterglow sources check` says why.")
+        call.screen.warn(f"These sources did not answer: {names}. `{call.typed('sources', 'check')}` says why.")
 
 
 def expand(

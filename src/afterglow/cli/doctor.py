@@ -8,43 +8,28 @@ import shutil
 import sqlite3
 import stat
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from afterglow.cli.call import Call
-from afterglow.cli.models import chosen_models, keys_without_package
+from afterglow.cli.extracting import MEND
+from afterglow.cli.findings import FAULT, FINE, WARNING, Finding
+from afterglow.cli.outside import embedder, models, sources
 from afterglow.clock import SystemClock
-from afterglow.errors import AfterglowError, BadSettings, MissingPackage, SourceError
+from afterglow.errors import AfterglowError, BadSettings
 from afterglow.health import summarization
 from afterglow.memory import open_store
-from afterglow.model.offline import NAME as OFFLINE
 from afterglow.settings import Loaded, Settings
 from afterglow.store import migrations
 from afterglow.store.contract import Store
 from afterglow.store.transaction import EVERYONE, POSTGRES, SQLITE
 
-FINE, WARNING, FAULT = "✓", "!", "✗"
 _GB = 10**9
 _SPACE_BYTES_FAULT, _SPACE_BYTES_WARNING = _GB // 10, _GB
 _EARLIEST_YEAR = 2025
 _NETWORK = ("nfs", "cifs", "smb", "sshfs", "9p", "afs", "ceph", "gluster", "lustre", "davfs", "gfs", "ocfs", "virtiofs")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Finding:
-    """What one check found."""
-
-    mark: str
-    name: str
-    text: str
-    mend: str = ""
-
-    def record(self) -> dict[str, str | None]:
-        level = {FINE: "fine", WARNING: "warning", FAULT: "fault"}[self.mark]
-        return {"name": self.name, "level": level, "text": self.text, "mend": self.mend or None}
 
 
 def examine(call: Call) -> tuple[Loaded | None, list[Finding]]:
@@ -64,7 +49,8 @@ def examine(call: Call) -> tuple[Loaded | None, list[Finding]]:
         findings += [*rights(chosen), space(chosen), *_file_system(chosen), *asyncio.run(_database(chosen))]
         findings.append(time_zone(chosen, SystemClock()))
     if loaded is not None:
-        findings += [*models(loaded, os.environ), *sources(loaded.settings, os.environ)]
+        findings += [*models(loaded, os.environ), embedder(loaded.settings, os.environ)]
+        findings += sources(loaded.settings, os.environ)
     return loaded, findings
 
 
@@ -174,7 +160,7 @@ async def _database(chosen: Settings) -> list[Finding]:
     more: list[Finding] = []
     try:
         wrong = await store.check()
-        more += [] if wrong else [*await parked(store), *await summaries(store, chosen)]
+        more += [] if wrong else [*await parked(store), *await summaries(store, chosen), *await memory_files(store)]
     except AfterglowError as error:
         wrong = [str(error)]
     finally:
@@ -216,44 +202,27 @@ async def summaries(store: Store, chosen: Settings) -> list[Finding]:
     return found
 
 
+async def memory_files(store: Store) -> list[Finding]:
+    """The files that were left as they are, since nobody can read them."""
+    name, troubles = "memory files", await store.file_troubles(EVERYONE)
+    found = [
+        Finding(
+            mark=WARNING,
+            name=name,
+            text=f"{each.name} of {each.owner} is left as it is: {each.problem}",
+            mend=MEND,
+        )
+        for each in troubles
+    ]
+    return found or [Finding(mark=FINE, name=name, text="none is left as it is for a fault in it")]
+
+
 def time_zone(chosen: Settings, clock: SystemClock) -> Finding:
     now = clock.now().astimezone(ZoneInfo(chosen.zone))
     text = f"{now:%Y-%m-%d %H:%M} in {chosen.zone}"
     if now.year < _EARLIEST_YEAR:
         return Finding(mark=FAULT, name="clock", text=text, mend="set the machine's clock: turns are dated by it")
     return Finding(mark=FINE, name="clock", text=text)
-
-
-def models(loaded: Loaded, environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Which model folds the sessions, and whether it can be had."""
-    for chosen in chosen_models(loaded, environ):
-        name = "model" if chosen.agent is None else f"model of {chosen.agent}"
-        if chosen.error is not None:
-            mend = f"mend it ({chosen.come_by}), or leave it out to take what the environment has a key for"
-            yield Finding(mark=FAULT, name=name, text=chosen.error, mend=mend)
-        else:
-            what = ": it chooses sentences and needs no key" if chosen.name == OFFLINE else ""
-            yield Finding(mark=FINE, name=name, text=f"{chosen.name}{what} ({chosen.come_by})")
-    passed_over = () if loaded.settings.compaction.model else keys_without_package(environ)
-    for key, provider in passed_over:
-        text = f"{key} is set, but the package {provider.package.replace('_', '-')} is missing, so it is not used"
-        yield Finding(mark=WARNING, name="model", text=text, mend=f"pip install '{provider.installation}'")
-
-
-def sources(chosen: Settings, environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Whether each source has the packages and the password that it needs. None is asked."""
-    if not chosen.sources:
-        return
-    from afterglow.sources.factory import make_now
-
-    for name, declared in chosen.sources.items():
-        try:
-            make_now(name, declared, environ=environ)
-        except (MissingPackage, SourceError) as error:
-            mend = "do what it says; until then it is left out of every compaction"
-            yield Finding(mark=WARNING, name="source", text=f"{name}: {error}", mend=mend)
-        else:
-            yield Finding(mark=FINE, name="source", text=f"{name} has what it needs; `afterglow sources check` asks it")
 
 
 def _place(chosen: Settings) -> Path:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from afterglow.cli.call import Call, LimitOption, OwnerOption, command, group
+from afterglow.cli.extracting import extract, rebuild
+from afterglow.cli.forgotten import VerboseOption, VerifyOption, YesOption, ask, proof_lines
 from afterglow.cli.search import TypeOption, recall
 from afterglow.cli.sessions import find, scope
 from afterglow.errors import BadInput, NotFound
@@ -16,14 +18,19 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from afterglow.extraction import Outcome
     from afterglow.facts import Fact
     from afterglow.memory import Memory
+    from afterglow.proof import Proof as ProofOfForgetting
     from afterglow.remembering import Proof
-    from afterglow.turns import Session
 
 PANEL = "What is known"
 _STATUSES = "active, pending, superseded, forgotten or all"
+_SPEAKERS = {
+    "owner": "the owner",
+    "agent": "the agent",
+    "other": "another person",
+    "external": "somebody else's text: a tool's answer, a page, a mail, a file",
+}
 _STYLES = {"active": "green", "pending": "yellow", "superseded": "dim", "forgotten": "dim"}
 
 FactArgument = Annotated[str, typer.Argument(metavar="FACT", help="The fact's id; `afterglow facts` lists them.")]
@@ -60,8 +67,11 @@ def list_facts(
 
     async def read(memory: Memory) -> tuple[list[Fact], dict[str, int], str]:
         whose = await scope(memory, owner)
+        if session is not None:
+            whose = (await find(memory, session, owner)).owner
         found = await memory.facts.list(whose, limit=limit + 1, **wanted)
-        return found, await memory.store.fact_counts(whose), await _why_none(memory, whose) if not found else ""
+        counts = await memory.store.fact_counts(whose)
+        return found, counts, "" if found else _why_none(counts, call.typed("facts", "extract", owner=owner))
 
     found, counts, why_none = call.run(read)
     rows = [(each.id, each.source_date, each.type, _content(each), each.status) for each in found[:limit]]
@@ -72,14 +82,14 @@ def list_facts(
     if status != "pending" and counts.get("pending"):
         n = counts["pending"]
         waits = "1 more waits" if n == 1 else f"{n:,} more wait"
-        call.screen.note(f"{waits} for your approval: `afterglow facts list --status pending`.")
+        pending = call.typed("facts", "list", "--status", "pending", owner=owner)
+        call.screen.note(f"{waits} for your approval: `{pending}`.")
 
 
-async def _why_none(memory: Memory, whose: Any) -> str:
-    counts = await memory.store.fact_counts(whose)
+def _why_none(counts: dict[str, int], extract: str) -> str:
     if any(number for status, number in counts.items() if status != "forgotten"):
         return "No fact fits; --status, --type, --since, --until and --session narrow what is shown."
-    return "No facts are known yet; `afterglow facts extract` reads what was said for them."
+    return f"No facts are known yet; `{extract}` reads what was said for them."
 
 
 def _content(fact: Fact) -> Text:
@@ -100,9 +110,8 @@ def show(call: Call, fact: FactArgument, owner: OwnerOption = None) -> None:
     lines = [*_whole(call, found), *(line for each in proofs for line in ("", *_proof(call, each)))]
     call.screen.answer({"fact": found, "proofs": proofs}, *lines)
     if found.status == "pending":
-        call.screen.note(
-            f"`afterglow facts approve {found.id}` believes it, `afterglow facts reject {found.id}` does not."
-        )
+        yes, no = (call.typed("facts", verb, found.id, owner=owner) for verb in ("approve", "reject"))
+        call.screen.note(f"`{yes}` believes it, `{no}` does not.")
 
 
 def _whole(call: Call, fact: Fact) -> list[Any]:
@@ -111,7 +120,8 @@ def _whole(call: Call, fact: Fact) -> list[Any]:
     rows: list[tuple[str, Any]] = [
         ("status", Styled().add(fact.status, _STYLES[fact.status]).add(f" ({fact.why})" if fact.why else "").text),
         ("type", f"{fact.type}, confidence {fact.confidence}"),
-        ("said", f"{fact.source_date}, by {'the owner' if fact.trust == 'owner' else fact.trust}"),
+        ("said on", fact.source_date),
+        ("said by", _SPEAKERS[fact.trust]),
         ("kept", f"{call.screen.time(fact.extracted_at)}, {_way(fact)}"),
         ("owner", fact.owner),
     ]
@@ -128,7 +138,8 @@ def _proof(call: Call, proof: Proof) -> list[Any]:
     from afterglow.cli.screen import Styled, indented
 
     evidence = proof.evidence
-    lines: list[Any] = [f"Proof: turn {evidence.seq:,} of {evidence.session}, {call.screen.time(evidence.at)}"]
+    what = "Proof" if evidence.proves else "Words from" if evidence.needed else "Also said in"
+    lines: list[Any] = [f"{what}: turn {evidence.seq:,} of {evidence.session}, {call.screen.time(evidence.at)}"]
     for turn in proof.turns:
         is_it = turn.seq == evidence.seq
         text = turn.text if len(turn.text) <= 600 else turn.text[:600] + " …"
@@ -170,36 +181,71 @@ def edit(
 
 def approve(call: Call, fact: FactArgument, owner: OwnerOption = None) -> None:
     """Believe a pending fact."""
-    _change(call, owner, lambda memory, whose: memory.facts.approve(whose, fact), "Approved", fact)
+    _change(call, owner, lambda memory, whose: memory.facts.approve(whose, fact), "Approved", fact, "active")
 
 
 def reject(call: Call, fact: FactArgument, owner: OwnerOption = None) -> None:
     """Do not believe a pending fact: it is forgotten, and does not come back."""
-    _change(call, owner, lambda memory, whose: memory.facts.reject(whose, fact), "Rejected and forgotten", fact)
+    done = "Rejected and forgotten"
+    _change(call, owner, lambda memory, whose: memory.facts.reject(whose, fact), done, fact, "forgotten")
 
 
-def forget(call: Call, fact: FactArgument, owner: OwnerOption = None) -> None:
+def forget(
+    call: Call,
+    fact: FactArgument,
+    owner: OwnerOption = None,
+    verify: VerifyOption = False,
+    verbose: VerboseOption = False,
+    yes: YesOption = False,
+) -> None:
     """Forget a fact. Nothing of it stays but a mark that keeps it from coming back; the turns it came from stay.
 
     `afterglow forget` forgets turns, sessions and owners, with all that came from them.
     """
-    _change(call, owner, lambda memory, whose: memory.facts.forget(whose, fact), "Forgotten", fact)
+    from afterglow.cli import logfile
+    from afterglow.proof import pieces, prove
+
+    async def act(memory: Memory) -> tuple[Fact, Fact, ProofOfForgetting | None]:
+        before = await memory.facts.show(await scope(memory, owner), fact)
+        if before.status == "forgotten":
+            return before, before, None
+        after = await memory.facts.forget(before.owner, fact)
+        if not verify:
+            return before, after, None
+        folder = memory.settings.data_dir
+        return before, after, await prove(memory.store, pieces(before.content), owner=before.owner, data_dir=folder)
+
+    ask(f"fact {fact}", yes)
+    with logfile.aside(call.loaded.settings.data_dir):
+        before, after, proof = call.run(act)
+    told = f"{fact} was forgotten already." if before is after else f"Forgotten: {fact}"
+    call.screen.answer({"fact": after, "proof": proof}, told, *proof_lines(call, proof, verbose))
+    if proof is not None and not proof.clean:
+        raise typer.Exit(1)
 
 
 def _change(
-    call: Call, owner: str | None, act: Callable[[Memory, str], Awaitable[Fact]], done: str, fact: str | None = None
+    call: Call,
+    owner: str | None,
+    act: Callable[[Memory, str], Awaitable[Fact]],
+    done: str,
+    fact: str | None = None,
+    end: str | None = None,
 ) -> None:
-    async def change(memory: Memory) -> Fact:
-        whose = await _owner_of(memory, owner, fact) if fact else await _one_owner(memory, owner)
-        return await act(memory, whose)
+    """Change what is known, and say so; of a fact that has the status `end` already, say that."""
+    from afterglow.cli import logfile
 
-    changed = call.run(change)
-    content = f": {changed.content}" if changed.content else ""
-    call.screen.answer({"fact": changed}, f"{done}: {changed.id}{content}")
+    async def change(memory: Memory) -> tuple[Fact, bool]:
+        if fact is None:
+            return await act(memory, await _one_owner(memory, owner)), True
+        found = await memory.facts.show(await scope(memory, owner), fact)
+        return (found, False) if found.status == end else (await act(memory, found.owner), True)
 
-
-async def _owner_of(memory: Memory, owner: str | None, fact: str) -> str:
-    return (await memory.facts.show(await scope(memory, owner), fact)).owner
+    with logfile.aside(call.loaded.settings.data_dir):
+        known, changed = call.run(change)
+    told = f"{done}: {known.id}" if changed else f"{known.id} was {end} already; nothing was changed"
+    content = f": {known.content}" if known.content else "" if changed else "."
+    call.screen.answer({"fact": known, "changed": changed}, told + content)
 
 
 async def _one_owner(memory: Memory, owner: str | None) -> str:
@@ -215,125 +261,3 @@ async def _one_owner(memory: Memory, owner: str | None) -> str:
             f"there are {len(owners)} owners ({listed}{', …' if len(owners) > 10 else ''}); name one with --owner"
         )
     return owners[0].id
-
-
-def extract(
-    call: Call,
-    session: Annotated[str | None, typer.Argument(metavar="[SESSION]", help="One session; without it, all.")] = None,
-    owner: OwnerOption = None,
-    anew: Annotated[
-        bool, typer.Option("--anew", metavar="", help="Read from the beginning, not only what is new.")
-    ] = False,
-) -> None:
-    """Read what was said since the last time for facts, now.
-
-    Each part is kept as it is read, so that it can be broken off, and run again for the rest.
-    """
-    from afterglow.cli import logfile
-    from afterglow.cli.screen import count
-    from afterglow.cli.transfer import progress
-    from afterglow.extraction import Outcome
-
-    total = Outcome()
-
-    async def act(memory: Memory) -> int:
-        if session is not None:
-            chosen = [await find(memory, session, owner)]
-        else:
-            chosen = await _unread(memory, await scope(memory, owner), anew)
-        turns = sum(each.said_seq - (0 if anew else each.facts_seq) for each in chosen)
-        with progress("reading", turns) as advance:
-            for each in chosen:
-                total.add(await memory.facts.extract(each, anew=anew, progress=_steps(advance)))
-        return len(chosen)
-
-    try:
-        with logfile.aside(call.loaded.settings.data_dir):
-            read = call.run(act)
-    except KeyboardInterrupt:
-        call.screen.note(f"Broken off: {_told(total)}. Running it again goes on with the rest.")
-        raise
-    done = (
-        f"{count(read, 'session')} read: {_told(total)}."
-        if read
-        else "Everything was read before; there is nothing new."
-    )
-    call.screen.answer({"sessions": read, **_as_data(total)}, done)
-    if total.pending:
-        call.screen.note("`afterglow facts list --status pending` shows what waits for your approval.")
-    if read and _is_offline(call):
-        call.screen.note("There is no model, so only what was said in so many words was looked for; see docs/facts.md.")
-    if total.dropped.total():
-        why = ", ".join(f"{why} ({n})" for why, n in total.dropped.most_common() if n)
-        call.screen.note(f"Not kept: {why}.")
-
-
-def _is_offline(call: Call) -> bool:
-    import os
-
-    from afterglow.cli.models import chosen_models
-
-    return next(chosen_models(call.loaded, os.environ)).name == "offline"
-
-
-def _steps(advance: Callable[[int], None]) -> Callable[[int, int], None]:
-    """Turns a count of all that is done into steps."""
-    done = 0
-
-    def step(now: int, _: int) -> None:
-        nonlocal done
-        advance(now - done)
-        done = now
-
-    return step
-
-
-def _told(total: Outcome) -> str:
-    from afterglow.cli.screen import count
-
-    kept = f"{count(total.stored, 'new fact')}" + (f" ({total.pending:,} pending)" if total.pending else "")
-    again = f", {total.again:,} said again" if total.again else ""
-    dropped = total.dropped.total()
-    return f"{kept}{again}" + (f", {dropped:,} not kept" if dropped else "")
-
-
-def _as_data(total: Outcome) -> dict[str, Any]:
-    return {
-        "claimed": total.claimed,
-        "stored": total.stored,
-        "pending": total.pending,
-        "again": total.again,
-        "dropped": {why: number for why, number in total.dropped.items() if number},
-    }
-
-
-async def _unread(memory: Memory, whose: Any, anew: bool) -> list[Session]:
-    """Every session that has something new to read, the oldest first."""
-    found: list[Session] = []
-    after: Session | None = None
-    while page := await memory.store.sessions_by_name(whose, limit=200, after=after):
-        found += [each for each in page if each.said_seq > (0 if anew else each.facts_seq)]
-        after = page[-1]
-    return sorted(found, key=lambda each: each.created_at)
-
-
-def rebuild(call: Call, owner: OwnerOption = None) -> None:
-    """Write the files of the memory folder anew from the database. What somebody edited in them is taken in as pending."""
-    from afterglow.cli.screen import count
-
-    async def act(memory: Memory) -> tuple[int, list[str]]:
-        known = {each.id for each in await memory.owners()} | set(await memory.files.owners())
-        owners = [owner] if owner is not None else sorted(known)
-        done = [await memory.facts.rebuild(one) for one in owners]
-        told = [note for each in done for note in each.notes]
-        told += [f"{trouble.name} is left as it is: {trouble.problem}" for each in done for trouble in each.troubles]
-        return len(owners), told
-
-    done, trouble = call.run(act)
-    folder = call.loaded.settings.data_dir / "memory"
-    call.screen.answer(
-        {"owners": done, "folder": str(folder), "trouble": trouble},
-        f"The files of {count(done, 'owner')} are in {folder}.",
-    )
-    for each in trouble:
-        call.screen.warn(each)

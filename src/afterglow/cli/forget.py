@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,21 +9,17 @@ import typer
 from afterglow.cli.call import Call, OwnerOption, SessionArgument, command, group
 from afterglow.cli.facts import FactArgument
 from afterglow.cli.facts import forget as forget_fact
+from afterglow.cli.forgotten import VerboseOption, VerifyOption, YesOption, ask, proof_lines
 from afterglow.cli.sessions import find
 from afterglow.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from afterglow.forgetting import Forgetting, Progress, Proof
+    from afterglow.forgetting import Forgetting, Progress
     from afterglow.memory import Memory
 
 PANEL = "What is known"
-VerifyOption = Annotated[
-    bool,
-    typer.Option("--verify", metavar="", help="Search the bytes of database, files and indexes for it afterwards."),
-]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask.")]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -43,6 +38,7 @@ def turn(
     last: Annotated[int | None, typer.Argument(metavar="[LAST]", min=1, help="The last one of a run of turns.")] = None,
     owner: OwnerOption = None,
     verify: VerifyOption = False,
+    verbose: VerboseOption = False,
     yes: YesOption = False,
 ) -> None:
     """Forget a turn, or a run of turns. An empty one stays in its place, and what came from it is removed or made anew."""
@@ -52,7 +48,7 @@ def turn(
         return await memory.forget.turns(found, seq, last, verify=verify, progress=progress)
 
     what = f"turn {seq:,}" if last in (None, seq) else f"turns {seq:,} to {last:,}"
-    _forget(call, f"{what} of {session}", act, yes)
+    _forget(call, f"{what} of {session}", act, yes, verbose)
 
 
 def session(
@@ -60,6 +56,7 @@ def session(
     session: SessionArgument,
     owner: OwnerOption = None,
     verify: VerifyOption = False,
+    verbose: VerboseOption = False,
     yes: YesOption = False,
 ) -> None:
     """Forget a session: its turns, blocks, summary, and the facts that only it proves."""
@@ -67,7 +64,7 @@ def session(
     async def act(memory: Memory, progress: Progress) -> Forgetting:
         return await memory.forget.session(await find(memory, session, owner), verify=verify, progress=progress)
 
-    _forget(call, f"session {session}", act, yes)
+    _forget(call, f"session {session}", act, yes, verbose)
 
 
 def owner(
@@ -78,6 +75,7 @@ def owner(
         typer.Option("--leave-nothing", metavar="", help="Not even what keeps an import from bringing it back."),
     ] = False,
     verify: VerifyOption = False,
+    verbose: VerboseOption = False,
     yes: YesOption = False,
 ) -> None:
     """Forget all that is an owner's: sessions, facts, and the files made of them."""
@@ -87,19 +85,29 @@ def owner(
             raise NotFound(f"there is no owner {owner!r}; `afterglow owners` lists those there are")
         return await memory.forget.owner(owner, keep_stones=not leave_nothing, verify=verify, progress=progress)
 
-    _forget(call, f"all that is known of {owner}", act, yes)
+    _forget(call, f"all that is known of {owner}", act, yes, verbose)
 
 
-def fact(call: Call, fact: FactArgument, owner: OwnerOption = None) -> None:
+def fact(
+    call: Call,
+    fact: FactArgument,
+    owner: OwnerOption = None,
+    verify: VerifyOption = False,
+    verbose: VerboseOption = False,
+    yes: YesOption = False,
+) -> None:
     """Forget a fact; the turns that prove it stay. The same as `afterglow facts forget`."""
-    forget_fact(call, fact, owner)
+    forget_fact(call, fact, owner, verify, verbose, yes)
 
 
-def _forget(call: Call, what: str, act: Callable[[Memory, Progress], Awaitable[Forgetting]], yes: bool) -> None:
+def _forget(
+    call: Call, what: str, act: Callable[[Memory, Progress], Awaitable[Forgetting]], yes: bool, verbose: bool
+) -> None:
+    from afterglow.cli import logfile
     from afterglow.cli.screen import count
     from afterglow.cli.transfer import progress
 
-    _ask(what, yes)
+    ask(what, yes)
 
     async def run(memory: Memory) -> Forgetting:
         with progress("forgetting", None) as advance:
@@ -112,28 +120,10 @@ def _forget(call: Call, what: str, act: Callable[[Memory, Progress], Awaitable[F
 
             return await act(memory, step)
 
-    done = call.run(run)
+    with logfile.aside(call.loaded.settings.data_dir):
+        done = call.run(run)
     forgotten = done.forgotten
     told = f"Forgotten: {what} ({count(forgotten.turns, 'turn')}, {count(forgotten.facts, 'fact')})."
-    call.screen.answer({"forgotten": forgotten, "proof": done.proof}, told, *_proof_lines(done.proof))
+    call.screen.answer({"forgotten": forgotten, "proof": done.proof}, told, *proof_lines(call, done.proof, verbose))
     if done.proof is not None and not done.proof.clean:
         raise typer.Exit(1)
-
-
-def _proof_lines(proof: Proof | None) -> list[str]:
-    if proof is None:
-        return []
-    lines = [f"Looked at: {', '.join(proof.looked_at)}."]
-    lines += [f"Not looked at: {each}" for each in proof.not_looked_at]
-    lines += [f"Still there: {each}" for each in proof.found]
-    lines += [f"The same words were said elsewhere: {each}" for each in proof.said_elsewhere]
-    return [*lines, "Nothing of it was found." if proof.clean else "Something of it is still there; see above."]
-
-
-def _ask(what: str, yes: bool) -> None:
-    """Nobody forgets by a slip of the hand."""
-    if yes:
-        return
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise typer.BadParameter(f"this forgets {what} for ever; say --yes if that is meant")
-    typer.confirm(f"Forget {what}? This cannot be undone.", default=False, abort=True, err=True)

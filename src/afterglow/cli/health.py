@@ -160,7 +160,8 @@ def doctor(call: Call) -> None:
     """Check the machine, the settings and the database, and say how to mend what is wrong."""
     from zoneinfo import ZoneInfo
 
-    from afterglow.cli.doctor import FAULT, examine
+    from afterglow.cli.doctor import examine
+    from afterglow.cli.findings import FAULT
     from afterglow.cli.screen import Screen, Styled, pairs
 
     loaded, findings = examine(call)

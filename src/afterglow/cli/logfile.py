@@ -8,12 +8,13 @@ import logging
 import os
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any, Literal
 
+from afterglow.errors import StoreUnusable
 from afterglow.work import doing
 
 BYTES_MAX = 5_000_000
@@ -52,9 +53,7 @@ def written(
 ) -> Generator[Path | None]:
     """Within this, everything that is logged goes to the file, which is started anew when it has become large; or to stderr."""
     path = data_dir / "afterglow.log" if to == "file" else None
-    handler = (
-        _PrivateFile(path, maxBytes=BYTES_MAX, backupCount=OLDER_KEPT) if path else logging.StreamHandler(sys.stderr)
-    )
+    handler = _file(path) if path else logging.StreamHandler(sys.stderr)
     people = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
     handler.setFormatter(_JSONLines() if form == "json" else people)
     everything, ours = logging.getLogger(), logging.getLogger("afterglow")
@@ -69,19 +68,27 @@ def written(
         handler.close()
 
 
+def _file(path: Path) -> logging.Handler:
+    try:
+        return _PrivateFile(path, maxBytes=BYTES_MAX, backupCount=OLDER_KEPT)
+    except OSError as error:
+        raise StoreUnusable(
+            f"cannot write the log at {path}: {error.strerror}; make that folder writable, choose another with --data-dir, "
+            'or set server.log_to to "stderr"'
+        ) from None
+
+
 @contextmanager
 def aside(data_dir: Path) -> Generator[None]:
-    """Within this, what is logged goes to the file if there is a data folder, and never to the terminal.
+    """Within this, what is logged goes to the file if it can be written, and never to the terminal.
 
     For commands that say themselves what happened.
     """
-    if data_dir.is_dir():
-        with written(data_dir):
-            yield
-        return
-    nowhere = logging.NullHandler()
-    logging.getLogger().addHandler(nowhere)
-    try:
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(written(data_dir))
+        except StoreUnusable:
+            nowhere = logging.NullHandler()
+            logging.getLogger().addHandler(nowhere)
+            stack.callback(logging.getLogger().removeHandler, nowhere)
         yield
-    finally:
-        logging.getLogger().removeHandler(nowhere)

@@ -1,9 +1,9 @@
-"""Which model folds the sessions, and where that comes from."""
+"""Which models the settings choose, to fold sessions and for other work, and where that comes from."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 
 from afterglow.errors import BadSettings, MissingPackage
@@ -20,8 +20,11 @@ class Chosen:
     name: str | None
     come_by: str
     """Where it comes from, as part of a sentence."""
+    use: str = "model"
+    """`model` for the one that folds, or the setting that names one for something else."""
     agent: str | None = None
     """The agent whose own settings name it; None for all others."""
+    base_url: str | None = None
     error: str | None = None
 
 
@@ -33,6 +36,27 @@ def chosen_models(loaded: Loaded, environ: Mapping[str, str]) -> Iterator[Chosen
             yield _chosen(loaded, agent.id, environ)
 
 
+def other_models(loaded: Loaded, environ: Mapping[str, str]) -> Iterator[Chosen]:
+    """The models that summarise sessions and find facts, where the settings name such."""
+    settings, seen = loaded.settings, set[tuple[str, str, str | None]]()
+    for agent in (None, *(each.id for each in settings.agents)):
+        compaction = settings.compaction if agent is None else settings.compaction_of(agent)
+        facts = settings.facts if agent is None else settings.facts_of(agent)
+        for use, model in (("summaries.model", settings.summaries.model), ("facts.model", facts.model)):
+            key = (use, model, compaction.base_url)
+            if model and key not in seen:
+                seen.add(key)
+                found = Chosen(name=None, come_by=_place(loaded, agent, use), use=use, agent=agent)
+                yield _tried(found, model, compaction.base_url, environ)
+
+
+def _tried(found: Chosen, model: str, base_url: str | None, environ: Mapping[str, str]) -> Chosen:
+    try:
+        return replace(found, name=choose(model, environ=environ, base_url=base_url).name, base_url=base_url)
+    except (BadSettings, MissingPackage) as error:
+        return replace(found, error=str(error))
+
+
 def _chosen(loaded: Loaded, agent: str | None, environ: Mapping[str, str]) -> Chosen:
     compaction = loaded.settings.compaction if agent is None else loaded.settings.compaction_of(agent)
     try:
@@ -41,16 +65,20 @@ def _chosen(loaded: Loaded, agent: str | None, environ: Mapping[str, str]) -> Ch
         return Chosen(name=None, come_by=_key(loaded, agent), agent=agent, error=str(error))
     given = compaction.model or compaction.base_url
     come_by = _key(loaded, agent) if given else _found_in(environ, name)
-    return Chosen(name=name, come_by=come_by, agent=agent)
+    return Chosen(name=name, come_by=come_by, agent=agent, base_url=compaction.base_url)
 
 
 def _key(loaded: Loaded, agent: str | None) -> str:
     """The setting that names the model, and where it stands."""
-    for table in (f"agents.{agent}.compaction", "compaction"):
-        for key in (f"{table}.model", f"{table}.base_url"):
-            if loaded.sources.get(key, "default") != "default":
-                return f"{key}, {loaded.sources[key]}"
-    return "compaction.model"
+    return _place(loaded, agent, "compaction.model", "compaction.base_url")
+
+
+def _place(loaded: Loaded, agent: str | None, *keys: str) -> str:
+    """The first of the settings that is given, the agent's own before that of all, and where it stands."""
+    for key in (*(f"agents.{agent}.{each}" for each in keys), *keys):
+        if loaded.sources.get(key, "default") != "default":
+            return f"{key}, {loaded.sources[key]}"
+    return keys[0]
 
 
 def _found_in(environ: Mapping[str, str], name: str) -> str:

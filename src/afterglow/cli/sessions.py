@@ -129,7 +129,9 @@ def clear(call: Call, session: SessionArgument, owner: OwnerOption = None) -> No
     if before.state == "closed":
         return call.screen.answer({"session": cleared}, f"{cleared.id} was closed already, since {since}.")
     call.screen.answer({"session": cleared}, f"{cleared.id} is cleared, and closed since {since}.")
-    call.screen.note(f"`afterglow sessions restore {cleared.id}` undoes it, until another session follows.")
+    call.screen.note(
+        f"`{call.typed('sessions', 'restore', cleared.id, owner=owner)}` undoes it, until another follows."
+    )
     return None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -102,7 +101,7 @@ def _write_settings(call: Call) -> tuple[Path, bool]:
     path = call.loaded.settings.data_dir / "afterglow.toml"
     with path.open("x", encoding="utf-8") as file:
         path.chmod(0o600)
-        file.write(settings.example())
+        file.write(settings.example(settings.NEW))
     return path, True
 
 
@@ -118,18 +117,13 @@ async def _first_token(memory: Memory) -> tuple[str, dict[str, Any] | None]:
     return memory.store.where, {"id": token.id, "name": token.name, "scope": token.scope, "token": secret}
 
 
-def _typed(call: Call, what: str) -> str:
-    """A command as it is to be typed for the same data folder."""
-    return f"afterglow --data-dir {shlex.quote(str(call.data_dir))} {what}" if call.data_dir else f"afterglow {what}"
-
-
 def _others(call: Call) -> str:
-    return ", ".join(f"`{_typed(call, what)}`" for what in ("status", "sessions"))
+    return ", ".join(f"`{call.typed(what)}`" for what in ("status", "sessions"))
 
 
 def _say_what_next(call: Call) -> None:
     call.screen.note(
-        f"\nNext:\n  {_typed(call, 'doctor')}   is everything in order?\n  {_typed(call, 'serve')}    the HTTP interface"
+        f"\nNext:\n  {call.typed('doctor')}   is everything in order?\n  {call.typed('serve')}    the HTTP interface"
     )
     if call.data_dir:
         call.screen.note("\nTo leave --data-dir out, put the folder into the environment as AFTERGLOW_DATA_DIR.")

@@ -63,7 +63,7 @@ def summaries(
         whose = await scope(memory, owner)
         start, end = window(call, memory, since, until)
         found = await memory.summaries(owner=whose, limit=limit, since=start, until=end, **filters)
-        return found, "" if found else await _why_none(call, memory, whose)
+        return found, "" if found else await _why_none(call, memory, whose, owner)
 
     found, why_none = call.run(read)
     lines = [line for each in found for line in (*_lines(call, each, full), "")]
@@ -90,7 +90,7 @@ def window(call: Call, memory: Memory, since: str | None, until: str | None) -> 
     return start, end
 
 
-async def _why_none(call: Call, memory: Memory, whose: Any) -> str:
+async def _why_none(call: Call, memory: Memory, whose: Any, owner: str | None) -> str:
     if await memory.store.summaries(whose, limit=1):
         return f"No summary fits; {_FILTERS} narrow what is shown."
     waiting = await memory.store.stale_sessions(whose, limit=1)
@@ -99,7 +99,7 @@ async def _why_none(call: Call, memory: Memory, whose: Any) -> str:
     from datetime import timedelta
 
     is_old = waiting[0].last_at < memory.store.clock.now() - timedelta(days=DAYS)
-    making = f"`afterglow summarize{' --all' if is_old else ''}` makes them now"
+    making = f"`{call.typed('summarize', *(['--all'] if is_old else []), owner=owner)}` makes them now"
     off = (await memory.health(call.loaded.settings.primary)).off
     return f"There are no summaries yet; {making}." + "".join(f"\n{_sentence(each)}" for each in off[:1])
 
@@ -112,7 +112,8 @@ def _show_one(call: Call, session: str, owner: str | None) -> None:
         found = await find(memory, session, owner)
         summary = await memory.store.summary_of(found.owner, found.id)
         if summary is None:
-            why = f"`afterglow summarize {found.id}` makes one" if found.said_seq else "nothing was said in it"
+            making = f"`{call.typed('summarize', found.id, owner=owner)}` makes one"
+            why = making if found.said_seq else "nothing was said in it"
             raise NotFound(f"session {found.id!r} has no summary yet; {why}")
         return found, summary
 
@@ -120,7 +121,8 @@ def _show_one(call: Call, session: str, owner: str | None) -> None:
     call.screen.answer({"summary": summary, "stale": is_stale(found)}, *whole(call, summary))
     if is_stale(found):
         since = count(found.said_seq - summary.last_seq, "turn")
-        call.screen.note(f"{since} came since; `afterglow summarize {found.id}` makes it anew.")
+        making = call.typed("summarize", found.id, owner=owner)
+        call.screen.note(f"{since} came since; `{making}` makes it anew.")
     if summary.degraded:
         call.screen.warn("This was made without a model: it is chosen from what was said.")
 

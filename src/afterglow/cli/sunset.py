@@ -34,15 +34,17 @@ def sunset(
     from afterglow.cli import logfile
     from afterglow.summaries import is_stale
 
+    making = call.typed("summarize", session, owner=owner)
+
     async def act(memory: Memory) -> tuple[Session, Summary | None, str | None, str]:
         ended = await memory.sunset(await find(memory, session, owner))
         maker = None
         if now:
-            maker = await _make_now(memory, ended)
+            maker = await _make_now(memory, ended, making)
         after = await memory.session(ended.id, owner=ended.owner)
         summary = None if is_stale(after) else await memory.store.summary_of(after.owner, after.id)
         holder = (await memory.health()).primary_holder
-        return after, summary, holder, _who_makes_it(after, summary, maker, holder)
+        return after, summary, holder, _who_makes_it(after, summary, maker, holder, making)
 
     with logfile.aside(call.loaded.settings.data_dir):
         ended, summary, holder, told = call.run(act)
@@ -51,7 +53,7 @@ def sunset(
     call.screen.answer(data, f"{ended.id} has ended.", *shown)
 
 
-async def _make_now(memory: Memory, session: Session) -> str | None:
+async def _make_now(memory: Memory, session: Session, making: str) -> str | None:
     """Make the summary, unless somebody else is about it, who is named then."""
     from afterglow.cli.explanation import work_of
     from afterglow.cli.screen import waiting
@@ -64,12 +66,12 @@ async def _make_now(memory: Memory, session: Session) -> str | None:
     except ModelError as error:
         raise ModelError(
             f"{session.id} has ended, and its summary could not be made now: {str(error).rstrip('.')}. It stays due; "
-            f"`afterglow summarize {session.id}` tries it again"
+            f"`{making}` tries it again"
         ) from error
     return None
 
 
-def _who_makes_it(session: Session, summary: Summary | None, maker: str | None, holder: str | None) -> str:
+def _who_makes_it(session: Session, summary: Summary | None, maker: str | None, holder: str | None, making: str) -> str:
     if not session.said_seq:
         return SILENT
     if summary is not None:
@@ -80,5 +82,5 @@ def _who_makes_it(session: Session, summary: Summary | None, maker: str | None, 
         return f"Its summary is due; {holder} is primary, and sees to it."
     return (
         "Its summary is due, and no process is primary now. That is kept: it is made as soon as `afterglow serve` runs, or "
-        f"at once by `afterglow summarize {session.id}`."
+        f"at once by `{making}`."
     )

@@ -51,11 +51,19 @@ def list_work(
         return await _in_hand(memory, whose, kind, limit + 1)
 
     found, timers = call.run(read)
+    several = len({each.owner for each in found[:limit]}) > 1
     rows = [
-        (each.kind, _about(each), each.state, call.screen.time(each.ready_at), str(each.attempts))
+        (
+            each.kind,
+            *([each.owner] if several else []),
+            _about(each),
+            each.state,
+            call.screen.time(each.ready_at),
+            str(each.attempts),
+        )
         for each in found[:limit]
     ]
-    columns = ("kind", "~about", "state", "ready", "#tries")
+    columns = ("kind", *(["~owner"] if several else []), "~about", "state", "ready", "#tries")
     more = {"more": len(found) > limit, "timers": timers}
     empty = "There is no such work." if state or kind else "There is no work to be done."
     call.screen.items(found[:limit], columns, rows, empty=empty, **more)

@@ -1,7 +1,8 @@
 """Facts: durable statements, each with the turns that prove it.
 
 `checks` decides whether what a model says is proved, `gate` whether it may be believed without asking the owner, `dates`
-makes "tomorrow" a day, `likeness` says whether two facts are one. All of it is pure; extraction.py brings it together.
+makes "tomorrow" a day, `support` finds the turns whose words a statement has, `likeness` says whether two facts are one,
+`received` whether a fact of an export is one. All of it is pure; extraction.py brings it together.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ Way = Literal["extracted", "owner", "file", "import"]
 FACT_TYPES: tuple[FactType, ...] = get_args(FactType)
 CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)
 STATUSES: tuple[Status, ...] = get_args(Status)
+WAYS: tuple[Way, ...] = get_args(Way)
 
 CONTENT_CHARS_MAX = 500
 QUOTE_CHARS_MAX = 1_000
@@ -34,13 +36,17 @@ _APART = re.compile(r"[\W_]+")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Evidence:
-    """A turn that proves a fact, and the words in it that do."""
+    """A turn that a fact rests on, and the words in it that count."""
 
     session: str
     seq: int
     quote: str
     at: datetime
     """When it was said."""
+    proves: bool = True
+    """Whether it states the fact. What says the same in other words is kept too, and does not hold the fact up alone."""
+    needed: bool = False
+    """Whether words of the fact come from here, such as a name: when this turn is forgotten, so is the fact."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -116,22 +116,24 @@ def days_named(text: str, said: date) -> set[date]:
     return relative | weekdays | {day for match in _ABSOLUTE.finditer(text) for day in _written(match, said)}
 
 
-def unsupported_day(content: str, turn_text: str, said: date) -> str | None:
-    """A day in the content that the turn does not speak of; the day it was said on is always fair."""
+def unsupported_days(content: str, turn_text: str, said: date) -> set[str]:
+    """The days in the content that the turn does not speak of; the day it was said on is always fair."""
     content, turn_text = _folded(content), _folded(turn_text)
+    if without_days(content) == content:
+        return set()
     meant = days_named(turn_text, said) | {said}
+    unsaid: set[str] = set()
     for match in _ABSOLUTE.finditer(content):
         written = set(_written(match, said))
-        if not written or not written & meant:
-            return match.group() if not _is_vaguely(written, turn_text, said) else None
+        if not written & meant and not _is_vaguely(written, turn_text, said):
+            unsaid.add(match.group())
     for match in _MONTH_YEAR.finditer(content):
         month, year = _MONTHS[match["name"].lower()], int(match["year"])
         near = {(day.year, day.month) for day in meant} | _vague_months(turn_text, said)
-        if (year, month) not in near and not (
-            match["name"].lower() in turn_text.lower() and abs(year - said.year) <= 1
-        ):
-            return match.group()
-    return None
+        is_named = match["name"].lower() in turn_text.lower() and abs(year - said.year) <= 1
+        if (year, month) not in near and not is_named:
+            unsaid.add(match.group())
+    return unsaid
 
 
 def _folded(text: str) -> str:

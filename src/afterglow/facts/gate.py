@@ -14,7 +14,8 @@ import unicodedata
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from afterglow.facts.checks import Proved, raw_words_of
+from afterglow.facts.checks import Proved
+from afterglow.facts.said import raw_words_of
 from afterglow.facts.signs import (
     ABOUT_THE_OWNER,
     ADDRESS,

@@ -1,7 +1,8 @@
 """Whether two facts say the same, whether the newer takes the place of the older, or neither.
 
 Cheap rules decide what is clear: words, numbers, names, negations. What they leave in doubt a model is asked; where there is
-none, both stay.
+none, both stay. Nearness in meaning only raises a doubt, and settles none: "two cats" and "three cats" are as near as two
+ways to say the same.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ Cut = Callable[[str], Sequence[str]]
 
 _SAME_SHARE = 0.75
 _DOUBT_SHARE = 0.34
+_DOUBT_COSINE = 0.7
 _NO = re.compile(
     r"n['’]t\b|\b(?:not|cannot|no longer|never|stopped|quit|cancell?ed|gave up|instead of|anymore|any more|nicht|kein\w*|nie|"
     r"ya no|no|ne|pas|jamais|już nie)\b",
@@ -64,14 +66,13 @@ class Statement:
 
 
 def likeness(older: Statement, newer: Statement, nearness: float | None = None) -> Likeness:
-    """How the newer fact stands to the older one. `nearness` is how near they are in meaning, 0 to 1, where that is known."""
+    """How the newer fact stands to the older one. `nearness` is the cosine of their vectors, where they have any."""
     if older.plain == newer.plain:
         return "same"
     shared, whole = older.terms & newer.terms, older.terms | newer.terms
     share = len(shared) / len(whole) if whole else 0.0
     contained = len(shared) / max(1, min(len(older.terms), len(newer.terms)))
-    near = max(share, contained * 0.8, (nearness or 0.0) - 0.25)
-    if near < _DOUBT_SHARE:
+    if max(share, contained * 0.8) < _DOUBT_SHARE and (nearness is None or nearness < _DOUBT_COSINE):
         return "different"
     if older.numbers != newer.numbers or older.denies != newer.denies or _CHANGED.search(newer.content):
         return "doubt"

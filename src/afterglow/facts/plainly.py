@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from afterglow.facts import CONTENT_CHARS_MAX, FactType
-from afterglow.facts.checks import Claimed, words_of
+from afterglow.facts.checks import Claimed
+from afterglow.facts.said import words_of
 from afterglow.turns import Turn
 
 _SAID: dict[FactType, tuple[str, ...]] = {

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from afterglow.errors import AfterglowError, ClaimLost, NotFound
+from afterglow.errors import AfterglowError, ClaimLost, NotFound, StoreUnusable
 from afterglow.facts import Fact
 from afterglow.memory_files import reading
 from afterglow.memory_files.documents import FACTS, INDEX, is_one_of_ours
@@ -84,13 +84,21 @@ class MemoryFiles:
     async def run(self, stop: asyncio.Event, seconds: float) -> None:
         """Look every so many seconds whether somebody edited a file, and have it taken in, until told to stop."""
         while not stop.is_set():
-            for owner in await self.owners():
-                await self._look(owner)
+            await self._look_at_all()
             try:
                 async with asyncio.timeout(seconds):
                     await stop.wait()
             except TimeoutError:
                 continue
+
+    async def _look_at_all(self) -> None:
+        try:
+            owners = await self.owners()
+        except AfterglowError as error:
+            _log.warning("the memory files cannot be looked at now: %s", error)
+            return
+        for owner in owners:
+            await self._look(owner)
 
     async def _look(self, owner: str) -> None:
         try:
@@ -208,6 +216,10 @@ class MemoryFiles:
                 found = [owner_of(name) or _owner_inside(top, name) for name in top.names() if not name.startswith(".")]
         except NotFound:
             return []
+        except OSError as error:
+            raise StoreUnusable(
+                f"the memory folder {self._path} cannot be read: {error.strerror or error}; give yourself the right to read it"
+            ) from error
         return [owner for owner in found if owner is not None]
 
 

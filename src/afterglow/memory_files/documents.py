@@ -100,7 +100,14 @@ def _entry(fact: Fact) -> dict[str, Any]:
 
 
 def _proof(evidence: Evidence) -> dict[str, Any]:
-    return {"session": evidence.session, "seq": evidence.seq, "quote": evidence.quote, "at": evidence.at.isoformat()}
+    marks = {"proves": evidence.proves, "needed": evidence.needed}
+    return {
+        "session": evidence.session,
+        "seq": evidence.seq,
+        "quote": evidence.quote,
+        "at": evidence.at.isoformat(),
+        **marks,
+    }
 
 
 def _index(remembered: Remembered) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from afterglow.clock import new_id
@@ -17,9 +17,10 @@ from afterglow.errors import BadInput, ClaimLost
 from afterglow.facts import CONTENT_CHARS_MAX, Evidence, Fact, normalised
 from afterglow.memory_files.edits import Change
 from afterglow.store.contract import Store
-from afterglow.store.facts import Gathered, Read
+from afterglow.store.facts import Gathered
 from afterglow.store.log import Entry
-from afterglow.turns import Binding, Draft, Turn
+from afterglow.store.readings import Read
+from afterglow.turns import Binding, Draft, Turn, binding_of
 
 _log = logging.getLogger(__name__)
 
@@ -51,7 +52,7 @@ class Taking:
         """The facts that came of it, all pending."""
         taken: list[Fact] = []
         for owner in sorted({change.owner for change in changes}):
-            binding = await self._binding(owner)
+            binding = await address_of(self._store, owner, CHANNEL)
             mine = [self._sentence(change, binding) for change in changes if change.owner == owner]
             taken += await self._taken(owner, binding, _distinct(mine))
         return taken
@@ -91,16 +92,6 @@ class Taking:
             return None
         return Read(session=session.id, from_seq=session.facts_seq, to_seq=turns[-1].seq)
 
-    async def _binding(self, owner: str) -> Binding:
-        """The address that the files of an owner write from: that of the owner, on a channel of their own."""
-        agent, _, sender = _binding_parts(owner)
-        if not agent:
-            newest = await self._store.sessions(owner, limit=1)
-            if not newest:
-                raise BadInput(f"{owner!r} never said anything, so nothing can be taken in from its memory files")
-            agent, sender = newest[0].binding.agent, newest[0].binding.sender
-        return Binding(agent=agent, channel=CHANNEL, sender=sender)
-
     def _sentence(self, change: Change, binding: Binding) -> Sentence:
         place = "\0".join((change.name, change.supersedes or "", change.content))
         draft = Draft(
@@ -137,14 +128,15 @@ class Taking:
         )
 
 
-def _binding_parts(owner: str) -> tuple[str, str, str]:
-    """Agent, channel and sender of an owner that is named after its binding; nothing, of another."""
-    parts = [part.replace("%2F", "/").replace("%25", "%") for part in owner.split("/")]
-    try:
-        binding = Binding(agent=parts[0], channel=parts[1], sender=parts[2])
-    except (IndexError, BadInput):
-        return "", "", ""
-    return (binding.agent, binding.channel, binding.sender) if binding.owner == owner else ("", "", "")
+async def address_of(store: Store, owner: str, channel: str) -> Binding:
+    """The address that an owner's own statements are written from: with its agent and sender, on a channel of their own."""
+    named = binding_of(owner)
+    if named is None:
+        newest = await store.sessions(owner, limit=1)
+        if not newest:
+            raise BadInput(f"owner {owner!r} is not known; write agent/channel/sender, such as kate/telegram/42")
+        named = newest[0].binding
+    return replace(named, channel=channel)
 
 
 def _distinct(sentences: Sequence[Sentence]) -> list[Sentence]:

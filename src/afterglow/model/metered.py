@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from datetime import tzinfo
 
@@ -38,8 +38,12 @@ from afterglow.spend import (
     fits,
     micro_usd,
     seconds_to_next_day,
+    wished,
 )
 from afterglow.tokens import MESSAGE_TOKENS, estimate
+
+IsWished = Callable[[], Awaitable[bool]]
+"""Whether the work that is being done was asked for by hand, after it had failed."""
 
 _log = logging.getLogger(__name__)
 
@@ -47,12 +51,22 @@ _log = logging.getLogger(__name__)
 class Metered:
     """The same model, which spends no more than a day may cost. One of it is shared by all who use the model."""
 
-    def __init__(self, model: Model, ledger: Ledger, *, limits: SpendLimits, zone: tzinfo, clock: Clock) -> None:
+    def __init__(
+        self,
+        model: Model,
+        ledger: Ledger,
+        *,
+        limits: SpendLimits,
+        zone: tzinfo,
+        clock: Clock,
+        is_wished: IsWished | None = None,
+    ) -> None:
         self._model = model
         self._ledger = ledger
         self._limits = limits
         self._zone = zone
         self._clock = clock
+        self._is_wished = is_wished
         self._breaker = Breaker()
         self._last_error = ""
 
@@ -67,6 +81,7 @@ class Metered:
     async def complete(self, request: Request) -> Completion:
         if self._model.name == OFFLINE:
             return await self._model.complete(request)  # it costs nothing and never fails for long
+        await self._heed_wish()
         with self._let_through():
             reservation = await self._reserve(request)
             try:
@@ -78,6 +93,11 @@ class Metered:
             self._breaker = call_succeeded(self._breaker)
         await self._settle(reservation, done.usage, done.cost_usd)
         return done
+
+    async def _heed_wish(self) -> None:
+        is_open = breaker_wait_seconds(self._breaker, self._clock.now(), self._limits) > 0
+        if is_open and self._is_wished is not None and await self._is_wished():
+            self._breaker = wished(self._breaker, self._clock.now())
 
     @contextmanager
     def _let_through(self) -> Generator[None]:

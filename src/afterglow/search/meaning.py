@@ -2,21 +2,21 @@
 
 The signs of an owner's vectors are kept in memory while they are searched, and only the new ones are read for the next
 query. What is found is read from the store with the owner's filter, so nothing kept here can show what is not the owner's, or
-is there no more.
+is there no more. What was removed is let go of at the owner's next search.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from afterglow.errors import MissingPackage, ModelError
 from afterglow.search.embedders import TEXT_CHARS_MAX, Embedder
 from afterglow.store.contract import Store
 from afterglow.store.search import Sought
-from afterglow.store.vectors import Generation
 
 if TYPE_CHECKING:
     from afterglow.search.signs import Signs
@@ -31,10 +31,17 @@ Other = Callable[[str], Embedder | None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class InUse:
+    """The vectors of an owner that are searched, and the embedder that made them."""
+
+    generation: int
+    embedder: Embedder
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Nearest:
     """A query's vector, and the rows of the index that may lie nearest to it."""
 
-    generation: int
     vector: Sequence[float]
     ids: tuple[int, ...]
 
@@ -49,32 +56,31 @@ class Meaning:
         self._other = other
         self._kept: OrderedDict[tuple[str, int], tuple[asyncio.Lock, Signs]] = OrderedDict()
 
-    async def nearest(self, owner: str, text: str, sought: Sought) -> Nearest | None:
-        """What may lie nearest; None where nothing was ever embedded."""
-        chosen = self._in_use(await self._store.generations(owner))
-        if chosen is None:
-            return None
-        generation, embedder = chosen
-        (vector,) = await embedder.embed([text[:TEXT_CHARS_MAX]])
-        signs = await self._signs(owner, generation)
-        ids = await asyncio.to_thread(signs.nearest, vector, sought, NEAREST)
-        return Nearest(generation=generation, vector=vector, ids=tuple(ids))
-
-    async def cosines(self, owner: str, nearest: Nearest, ids: Sequence[int]) -> dict[int, float]:
-        """How near these are, as far as they have a vector."""
-        # numpy is an extra, and takes a tenth of a second to load
-        from afterglow.search.signs import cosines
-
-        held = await self._store.vectors_of(owner, nearest.generation, ids)
-        return dict(zip(held, cosines(nearest.vector, list(held.values())), strict=True))
-
-    def _in_use(self, generations: Sequence[Generation]) -> tuple[int, Embedder] | None:
-        """The newest that is complete; if none can be used, what there is of the newest."""
+    async def in_use(self, owner: str) -> InUse | None:
+        """The newest vectors that are complete; if none can be used, what there is of the newest; None without any."""
+        generations = await self._store.generations(owner)
         for each in [each for each in generations if each.complete] + list(generations[:1]):
             embedder = self._embedder if each.name == self._embedder.name else self._other(each.name)
             if embedder is not None:
-                return each.number, embedder
+                return InUse(generation=each.number, embedder=embedder)
         return None
+
+    async def nearest(self, owner: str, text: str, sought: Sought, in_use: InUse) -> Nearest:
+        """What may lie nearest."""
+        (vector,) = await in_use.embedder.embed([text[:TEXT_CHARS_MAX]])
+        signs = await self._signs(owner, in_use.generation)
+        ids = await asyncio.to_thread(signs.nearest, vector, sought, NEAREST)
+        return Nearest(vector=vector, ids=tuple(ids))
+
+    async def alike(self, text: str, others: Sequence[str]) -> list[float] | None:
+        """How near each of the others is to a text, from -1 to 1; None where the embedder fails."""
+        try:
+            vector, *made = await self._embedder.embed([each[:TEXT_CHARS_MAX] or " " for each in (text, *others)])
+        except (ModelError, MissingPackage):
+            return None
+        from afterglow.search.signs import cosines, packed
+
+        return cosines(vector, packed(made))
 
     async def _signs(self, owner: str, generation: int) -> Signs:
         from afterglow.search.signs import Signs
@@ -90,7 +96,19 @@ class Meaning:
                     signs = Signs()
                     self._kept[owner, generation] = (lock, signs)
                     continue
+                if signs.has_lost(more):
+                    left = await self._store.indexed_ids(owner)
+                    signs = await asyncio.to_thread(signs.only, left)
+                    self._kept[owner, generation] = (lock, signs)
                 for columns in more:
                     await asyncio.to_thread(signs.add, columns) if columns.ids else signs.add(columns)
                 if all(len(columns.ids) < _LOADED_AT_ONCE for columns in more):
                     return signs
+
+
+def cosines_of(nearest: Nearest, vectors: Mapping[int, bytes]) -> dict[int, float]:
+    """How near each of these is to the query."""
+    # numpy is an extra, and takes a tenth of a second to load
+    from afterglow.search.signs import cosines
+
+    return dict(zip(vectors, cosines(nearest.vector, list(vectors.values())), strict=True))

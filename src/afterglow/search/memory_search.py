@@ -12,7 +12,7 @@ from afterglow.clock import from_us, to_us
 from afterglow.errors import BadInput, MissingPackage, ModelError
 from afterglow.search import words
 from afterglow.search.joined import Ranked, join
-from afterglow.search.meaning import Meaning, Nearest
+from afterglow.search.meaning import InUse, Meaning, Nearest, cosines_of
 from afterglow.store.contract import Store
 from afterglow.store.recall import Content
 from afterglow.store.search import KINDS, Kind, Matches, Sought
@@ -84,27 +84,41 @@ async def candidates(
     store: Store, meaning: Meaning | None, owner: str, text: str, terms: Sequence[str], sought: Sought
 ) -> tuple[Matches, dict[int, float]]:
     """What holds the words, the neighbours of what holds them best, and what lies near; and how near all of it is."""
-    if meaning is None:
+    in_use = await meaning.in_use(owner) if meaning else None
+    if meaning is None or in_use is None:
         return await _by_words(store, owner, terms, sought), {}
-    matches, nearest = await asyncio.gather(
-        _by_words(store, owner, terms, sought), _nearest(meaning, owner, text, sought)
+    # Embedding takes longest, so it begins first, and all is read meanwhile that does not wait for it.
+    nearest, (matches, vectors) = await asyncio.gather(
+        _nearest(meaning, owner, text, sought, in_use),
+        _by_words_with_vectors(store, owner, terms, sought, in_use.generation),
     )
     if nearest is None:
         return matches, {}
-    ids = {each.id for each in (*matches.turns, *matches.records)}
-    turns, records = await store.indexed(owner, sorted(set(nearest.ids) - ids))
+    known = {each.id for each in (*matches.turns, *matches.records)}
+    more = sorted(set(nearest.ids) - known)
+    (turns, records), near = await asyncio.gather(
+        store.indexed(owner, more), store.vectors_of(owner, in_use.generation, more)
+    )
     matches.turns.extend(turns)
     matches.records.extend(records)
-    return matches, await meaning.cosines(owner, nearest, sorted(ids.union(nearest.ids)))
+    return matches, cosines_of(nearest, {**vectors, **near})
 
 
-async def _nearest(meaning: Meaning, owner: str, text: str, sought: Sought) -> Nearest | None:
+async def _nearest(meaning: Meaning, owner: str, text: str, sought: Sought, in_use: InUse) -> Nearest | None:
     """What lies near; nothing where the embedder fails, since words find as well."""
     try:
-        return await meaning.nearest(owner, text, sought)
+        return await meaning.nearest(owner, text, sought, in_use)
     except (ModelError, MissingPackage) as error:
         _log.warning("search is by words alone now: %s", error)
         return None
+
+
+async def _by_words_with_vectors(
+    store: Store, owner: str, terms: Sequence[str], sought: Sought, generation: int
+) -> tuple[Matches, dict[int, bytes]]:
+    matches = await _by_words(store, owner, terms, sought)
+    ids = {each.id for each in (*matches.turns, *matches.records)}
+    return matches, await store.vectors_of(owner, generation, sorted(ids))
 
 
 async def _by_words(store: Store, owner: str, terms: Sequence[str], sought: Sought) -> Matches:

@@ -48,6 +48,8 @@ class Signs:
         self.count = 0
         self.numbers: dict[str, int] = {}
         """For each owner the last vector that is here."""
+        self._losses: dict[str, tuple[int, int]] = {}
+        """For each owner what was removed when that was last looked at."""
         self._words: list[NDArray[np.uint64]] = []
         """The first 64 dimensions of all vectors, then the next 64: what is read together lies together."""
         self._ids: NDArray[np.int64] = np.empty(0, dtype=np.int64)
@@ -59,6 +61,7 @@ class Signs:
     def add(self, columns: VectorColumns) -> None:
         """Take in more, behind those that are here."""
         self.numbers[columns.owner] = columns.last_number
+        self._losses[columns.owner] = columns.losses
         if not columns.ids:
             return
         rows = len(columns.ids)
@@ -73,6 +76,22 @@ class Signs:
         labels = [self._label_codes.setdefault(label, len(self._label_codes)) for label in columns.labels]
         self._labels = _grown(self._labels, np.asarray(labels, dtype=np.uint16), self.count)
         self.count += rows
+
+    def has_lost(self, more: Sequence[VectorColumns]) -> bool:
+        """Whether some of what is here may be gone."""
+        return any(self._losses.get(columns.owner, columns.losses) != columns.losses for columns in more)
+
+    def only(self, ids: Sequence[int]) -> Signs:
+        """Those of these ids alone, in other room: whoever looks at this one meanwhile sees it as it is."""
+        left = np.flatnonzero(np.isin(self._ids[: self.count], np.asarray(ids, dtype=np.int64)))
+        kept = Signs()
+        kept.count = len(left)
+        kept.numbers = dict(self.numbers)
+        kept._words = [word[left] for word in self._words]
+        kept._ids, kept._ats = self._ids[left], self._ats[left]
+        kept._kinds, kept._labels = self._kinds[left], self._labels[left]
+        kept._label_codes = self._label_codes
+        return kept
 
     def nearest(self, query: Sequence[float], sought: Sought, most: int) -> list[int]:
         """The ids of those that are sought and may be nearest, the nearest not always first."""

@@ -15,7 +15,7 @@ so what they score can be set beside what turns score.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -104,14 +104,13 @@ def judge(query: Sequence[str], turns: Mapping[Place, Indexed], stats: Stats) ->
     scoring = _Scoring(wanted, stats)
     held = {place: mentions for place, turn in turns.items() if (mentions := scoring.of_turn(turn))}
     after = [(session, seq + 1) for session, seq in held]
-    found = sorted({*held, *(place for place in after if place in turns)})
     by_turn: dict[Place, float] = {}
     by_pair: dict[Place, float] = {}
-    for place in found:
+    for place in {*held, *(place for place in after if place in turns)}:
         group = group_of(turns[place].role)
         own, before = held.get(place, _NOTHING), held.get((place[0], place[1] - 1))
         by_turn[place] = scoring.score(group, own)
-        by_pair[place] = scoring.score(group, own, before) if before else by_turn[place]
+        by_pair[place] = scoring.score(group, scoring.together(own, before)) if before else by_turn[place]
     by_session = _score_sessions(wanted, held, stats)
     return Judged(
         by_turn=by_turn,
@@ -163,7 +162,7 @@ def judge_records(
 
 
 class _Scoring:
-    """BM25 for the terms of one query. Sums run in the order of the query, so that they are repeatable."""
+    """BM25 for the terms of one query. Mentions stand in the order of the query, so that sums of them are repeatable."""
 
     def __init__(self, wanted: Sequence[str], stats: Stats) -> None:
         self._wanted = wanted
@@ -182,29 +181,38 @@ class _Scoring:
         if not known:
             return _NOTHING
         worth = _shortness(len(held), usual)
-        return {term: held.count(term) * worth for term in known}
+        return {term: held.count(term) * worth for term in self._wanted if term in known}
 
-    def score(self, group: Group, own: Mentions, before: Mentions = _NOTHING) -> float:
-        """What the mentions score, together with those of the turn before, in a turn of the group."""
+    def together(self, own: Mentions, before: Mentions) -> Mentions:
+        """The mentions of a turn and of the one before it."""
+        return {
+            term: own.get(term, 0.0) + before.get(term, 0.0) for term in self._wanted if term in own or term in before
+        }
+
+    def score(self, group: Group, mentions: Mentions) -> float:
+        """What the mentions score in a turn of the group."""
         score, rarity, k1 = 0.0, self._rarity[group], K1[group]
-        for term in self._wanted:
-            weight = own.get(term, 0.0) + before.get(term, 0.0)
-            if weight:
-                score += rarity[term] * _saturated(weight, k1)
+        for term, weight in mentions.items():
+            score += rarity[term] * _saturated(weight, k1)
         return score * WORTH[group]
 
 
 def _score_sessions(wanted: list[str], held: Mapping[Place, Mentions], stats: Stats) -> dict[str, float]:
     """BM25 of whole sessions, as far as the candidates show them. A turn counts once, however often it says a word."""
-    sessions: dict[str, Counter[str]] = defaultdict(Counter)
+    sessions: dict[str, dict[str, int]] = {}
     for (session, _), mentions in held.items():
-        sessions[session].update(mentions.keys())
-    rarity = {term: _inverse(sum(term in count for count in sessions.values()), stats.sessions) for term in wanted}
+        count = sessions.setdefault(session, {})
+        for term in mentions:
+            count[term] = count.get(term, 0) + 1
+    holding = Counter(term for count in sessions.values() for term in count)
+    rarity = {term: _inverse(holding[term], stats.sessions) for term in wanted}
     usual = sum(stats.terms.get(group, 0) for group in GROUPS) / (stats.sessions or 1)
     scores: dict[str, float] = {}
     for session, count in sessions.items():
         worth = _shortness(stats.session_terms.get(session, usual), usual)
-        scores[session] = sum(rarity[term] * _saturated(count[term] * worth, K1["user"]) for term in wanted)
+        scores[session] = sum(
+            rarity[term] * _saturated(count[term] * worth, K1["user"]) for term in wanted if term in count
+        )
     return scores
 
 

@@ -5,10 +5,12 @@ Whoever needs a setting gets it as an argument; nothing is global.
 
 from __future__ import annotations
 
+from afterglow.settings.away import AwaySettings
 from afterglow.settings.checking import LEAVES, VARIABLES
 from afterglow.settings.compaction import CompactionSettings, ContextSourceSettings
 from afterglow.settings.loading import Loaded, load
 from afterglow.settings.pages import (
+    NEW,
     Setting,
     describe,
     example,
@@ -33,8 +35,10 @@ from afterglow.settings.text import value_text
 
 __all__ = [
     "LEAVES",
+    "NEW",
     "VARIABLES",
     "AgentSettings",
+    "AwaySettings",
     "BootSettings",
     "CompactionSettings",
     "ContextSettings",

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from afterglow.settings.checking import LEAVES
 from afterglow.settings.compaction import ContextSourceSettings
-from afterglow.settings.tables import Settings
+from afterglow.settings.tables import SECTIONS_OF_AGENTS, Settings
 from afterglow.settings.text import NAME, Leaf
 
 
@@ -32,16 +32,17 @@ def rows_of(settings: Settings) -> Iterator[Row]:
     for key, leaf in LEAVES.items():
         if not leaf.listed:
             value = values[key] if key in values else values[leaf.path[0]][leaf.path[1]]
-            yield Row(key=key, leaf=leaf, value=_names(value) if leaf.holds_tables else value, given=key)
+            yield Row(key=key, leaf=leaf, value=_printed(leaf, value), given=key)
     for name, source in settings.sources.items():
         yield from _rows(source, f"sources.{name}", f"sources.{NAME}", "sources")
     yield from _asked(settings.compaction.context_sources, "compaction.context_sources", "compaction.context_sources")
     for agent in settings.agents:
         key = f"agents.{agent.id}"
-        own = _rows(agent, key, "agents", "agents", without=("id", "compaction"))
+        own = _rows(agent, key, "agents", "agents", without=("id", *SECTIONS_OF_AGENTS))
         yield from (row for row in own if row.value is not None)  # the rest is as at the top
-        own = _rows(agent.compaction, f"{key}.compaction", "compaction", "agents")
-        yield from (row for row in own if row.given)  # the rest is as in [compaction]
+        for section in SECTIONS_OF_AGENTS:
+            own = _rows(getattr(agent, section), f"{key}.{section}", section, "agents")
+            yield from (row for row in own if row.given)  # the rest is as in the section
         yield from _asked(agent.compaction.context_sources, f"{key}.compaction.context_sources", "agents")
 
 
@@ -55,9 +56,12 @@ def _rows(table: BaseModel, key: str, pattern: str, given: str, without: tuple[s
     for name, value in table.model_dump(mode="json", exclude=set(without)).items():
         leaf = LEAVES[f"{pattern}.{name}"]
         own = given if name in table.model_fields_set else None
-        yield Row(key=f"{key}.{name}", leaf=leaf, value=_names(value) if leaf.holds_tables else value, given=own)
+        yield Row(key=f"{key}.{name}", leaf=leaf, value=_printed(leaf, value), given=own)
 
 
-def _names(tables: Any) -> list[str]:
-    """The names of several tables."""
-    return [one if isinstance(one, str) else one.get("id") or one["source"] for one in tables]
+def _printed(leaf: Leaf, value: Any) -> Any:
+    """Of several tables their names; anything else as it is."""
+    if leaf.kind not in ("list of tables", "tables by name"):
+        return value
+    keys = ("id", "source", "channel")
+    return [one if isinstance(one, str) else next(one[key] for key in keys if key in one) for one in value]

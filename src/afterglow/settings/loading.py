@@ -13,8 +13,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast
 
-from pydantic import ValidationError
-
 from afterglow.errors import BadSettings
 from afterglow.settings import aliases
 from afterglow.settings import file as settings_file
@@ -101,7 +99,7 @@ def _data_folder(data_dir: Any) -> Path:
     """The data folder, before any file is read."""
     try:
         return Settings(data_dir=data_dir).data_dir if data_dir else Settings().data_dir
-    except ValidationError:  # a data_dir that is not allowed, which the check of all settings reports
+    except BadSettings:  # a data_dir that is not allowed, which the check of all settings reports
         return Path.cwd()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -86,40 +86,49 @@ def _row(leaf: Leaf) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in cells) + " |"
 
 
-def example() -> str:
-    """A settings file with every setting at its default and commented out: `#key = value`, explained by `# …`. It is
-    what `init` writes, and afterglow.example.toml."""
+NEW: Mapping[str, Any] = {"away_summary.style": "rich"}
+"""What a new set-up has otherwise than a file that says nothing: there nothing changes for who comes from elsewhere."""
+_NOTHING: Mapping[str, Any] = {}
+
+
+def example(given: Mapping[str, Any] = _NOTHING) -> str:
+    """A settings file with every setting explained by `# …`, and commented out at its default, unless it is given.
+
+    With NEW it is what `init` writes, and else afterglow.example.toml.
+    """
     head = (
         "# Settings of Afterglow. A line such as #port = 8765 shows the default, or an example where the text above it\n"
         "# tells the default; take the # away to change it. The environment goes over it: AFTERGLOW_SERVER__PORT=9000.\n"
     )
-    return "\n".join([head, *_parts(Settings, ())])
+    return "\n".join([head, *_parts(Settings, (), given)])
 
 
-def _parts(model: type[BaseModel], path: tuple[str, ...]) -> Iterator[str]:
+def _parts(model: type[BaseModel], path: tuple[str, ...], given: Mapping[str, Any]) -> Iterator[str]:
     """A table's plain settings, and then the tables in it, for TOML has them in this order."""
     leaves = [Leaf(path=(*path, name), info=info) for name, info in model.model_fields.items()]
-    yield from (_lines(leaf) for leaf in leaves if not leaf.holds_tables)
+    yield from (_lines(leaf, given) for leaf in leaves if not leaf.holds_tables)
     for leaf in leaves:
         table = table_of(leaf.info)
         if table and leaf.kind == "table" and path:  # an agent's, which has the keys of the section of its name
             yield f"# {leaf.meaning}\n#[{leaf.key}]\n"
         elif table and leaf.kind == "table":
             yield f"# {table.__doc__}\n[{leaf.key}]\n"
-            yield from _parts(table, leaf.path)
+            yield from _parts(table, leaf.path, given)
         elif table and leaf.kind == "list of tables":
             yield f"# {table.__doc__}\n#[[{leaf.key}]]\n"
-            yield from _parts(table, leaf.path)
+            yield from _parts(table, leaf.path, given)
         elif table:
             name = str(leaf.told.example if leaf.told else NAME)
             yield f"# {table.__doc__}\n#[{leaf.key}.{name}]\n"
-            yield from _parts(table, (*leaf.path, name))
+            yield from _parts(table, (*leaf.path, name), given)
 
 
-def _lines(leaf: Leaf) -> str:
+def _lines(leaf: Leaf, given: Mapping[str, Any]) -> str:
     told = leaf.told
     about = f" The default is {told.default}." if told and told.default else ""
     value = value_text(told.example) if told and told.example is not None else leaf.default
+    if leaf.key in given:
+        return f"# {leaf.meaning}{about}\n{leaf.path[-1]} = {value_text(given[leaf.key])}\n"
     return f"# {leaf.meaning}{about}\n#{leaf.path[-1]} = {value}\n"
 
 

@@ -16,6 +16,7 @@ import platformdirs
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_serializer, field_validator
 
 from afterglow.settings import values
+from afterglow.settings.away import AwaySettings
 from afterglow.settings.compaction import CompactionSettings
 from afterglow.settings.facts import FactsSettings
 from afterglow.settings.sections import (
@@ -40,7 +41,10 @@ from afterglow.settings.summaries import (
 )
 from afterglow.settings.text import Told, masked, shown
 from afterglow.settings.values import DAY_SECONDS, SQLITE, Contradictions, Table, number
-from afterglow.turns import NAME_CHARS_MAX
+from afterglow.turns import NAME_CHARS_MAX, Binding
+
+SECTIONS_OF_AGENTS = ("compaction", "facts", "away_summary")
+"""The sections that an agent may have for itself, with any of their keys."""
 
 
 class AgentSettings(Table):
@@ -65,6 +69,13 @@ class AgentSettings(Table):
     facts: Annotated[
         FactsSettings, Told(allowed="a table with any of the keys of [facts]", default="as in [facts]")
     ] = Field(default=FactsSettings(), description="What is otherwise than in [facts] for this agent; any of its keys.")
+    away_summary: Annotated[
+        AwaySettings,
+        Told(allowed="a table with any of the keys of [away_summary]", default="as in [away_summary]"),
+    ] = Field(
+        default=AwaySettings(),
+        description="What is otherwise than in [away_summary] for this agent; any of its keys.",
+    )
 
 
 class Settings(Table):
@@ -153,6 +164,7 @@ class Settings(Table):
     boot: BootSettings = BootSettings()
     summaries: SummariesSettings = SummariesSettings()
     facts: FactsSettings = FactsSettings()
+    away_summary: AwaySettings = AwaySettings()
     spend: SpendSettings = SpendSettings()
     server: ServerSettings = ServerSettings()
     agents: Annotated[
@@ -232,6 +244,10 @@ class Settings(Table):
     def facts_of(self, agent_id: str) -> FactsSettings:
         """How the sessions of the agent are read for facts: as its own table says, and else as [facts] does."""
         return self.facts.overridden_by(self.agent(agent_id).facts)
+
+    def away_of(self, binding: Binding) -> AwaySettings:
+        """What somebody who was away is told: as is said of the binding, else of the agent, else in [away_summary]."""
+        return self.away_summary.overridden_by([self.agent(binding.agent).away_summary]).of(binding)
 
     def primary_or(self, default: Primary) -> Primary:
         """`primary` where it was given, and else the default of whoever asks: a server's is not that of a library."""

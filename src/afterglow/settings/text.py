@@ -138,14 +138,15 @@ def sections_of(model: type[BaseModel]) -> dict[str, type[BaseModel]]:
 
 
 def leaves_of(model: type[BaseModel], path: tuple[str, ...] = (), *, listed: bool = False) -> Iterator[Leaf]:
-    """Every setting of a model, in the order in which it is declared. A table in a list is not gone into: it has the
-    keys of the section of its name."""
+    """Every setting of a model, in the order in which it is declared. Sections are gone into. A table within one is a value,
+    and so is one in a list: that has the keys of the section of its name."""
     for name, info in model.model_fields.items():
         leaf = Leaf(path=(*path, name), info=info, listed=listed)
         table = table_of(info)
-        if not table or leaf.kind != "table" or listed:
+        is_section = leaf.kind == "table" and not path
+        if not table or not is_section:
             yield leaf
-        if table and leaf.kind == "table" and not listed:
+        if table and is_section:
             yield from leaves_of(table, leaf.path)
         elif table and leaf.kind == "list of tables":
             yield from leaves_of(table, leaf.path, listed=True)
@@ -172,7 +173,10 @@ def value_text(value: Any) -> str:
         return f"{number:_}" if abs(number) >= 10_000 else str(number)
     if isinstance(value, list | tuple):
         return "[" + ", ".join(value_text(one) for one in value) + "]"  # pyright: ignore[reportUnknownVariableType]
-    return "{}" if value == {} else json.dumps(str(value), ensure_ascii=False)
+    if isinstance(value, Mapping):
+        inner = ", ".join(f"{name} = {value_text(one)}" for name, one in value.items())  # pyright: ignore
+        return f"{{{f' {inner} ' if inner else ''}}}"
+    return json.dumps(str(value), ensure_ascii=False)
 
 
 def masked(text: str) -> str:
@@ -227,7 +231,7 @@ def unknown(name: str, where: str, known: Iterable[str]) -> str:
     """The sentence for a name that no setting has. Its value is not shown: it may be a password's."""
     table, _, last = name.rpartition(".")
     ends = {one: _last(one) for one in known}
-    beside = [end for one, end in ends.items() if table and one.startswith(f"{table}.")]
+    beside = [end for one, end in ends.items() if table and one.rpartition(".")[0] == table]
     close = [one for one, end in ends.items() if end == _last(name)]
     if not close and beside:
         close = [f"{table}.{end}" for end in difflib.get_close_matches(last, beside, n=1)]

@@ -9,12 +9,12 @@ import re
 import zoneinfo
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from afterglow.errors import BadInput
+from afterglow.errors import BadInput, BadSettings
 from afterglow.settings.text import shown
 from afterglow.turns import check_name
 
@@ -28,7 +28,7 @@ A_MODEL = "offline, provider:model, or the name of a well-known model, such as g
 
 
 class Table(BaseModel):
-    """A table of settings: frozen, and strict about what is in it."""
+    """A table of settings: frozen, and strict about what is in it. One that a program makes wrongly is BadSettings."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -38,6 +38,20 @@ class Table(BaseModel):
         allow_inf_nan=False,
         hide_input_in_errors=True,
     )
+
+    if not TYPE_CHECKING:  # the arguments are the fields, as pydantic tells the checkers of types
+
+        def __init__(self, **data: Any) -> None:
+            try:
+                super().__init__(**data)
+            except ValidationError:
+                # It knows all tables, and so it imports this module.
+                from afterglow.settings.checking import explained
+
+                raise BadSettings(explained(type(self), data)) from None
+
+        # Tables within tables are checked without it, so that all that is wrong is found before anything is raised.
+        __init__.__pydantic_base_init__ = True
 
 
 class Contradictions(ValueError):

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from afterglow.clock import from_us, to_us
 from afterglow.facts import Fact
-from afterglow.store import facts, queue, sessions
+from afterglow.store import facts, queue, sessions, twins
 from afterglow.store.rows import insert
 from afterglow.store.transaction import Row, Tx
 from afterglow.turns import Owner
@@ -52,7 +52,9 @@ def remembered(tx: Tx) -> Remembered:
                   coalesce(sum(facts_version), 0) AS version, coalesce(sum(facts_forgotten), 0) AS forgettings
            FROM owners WHERE {mine}"""
     )
-    rows = tx.rows("SELECT * FROM facts WHERE {mine} AND status <> 'forgotten' ORDER BY source_date, id, owner")
+    rows = tx.rows(
+        "SELECT * FROM facts WHERE {mine} AND twin_of IS NULL AND status <> 'forgotten' ORDER BY source_date, id, owner"
+    )
     proofs = _proofs(tx)
     return Remembered(
         root=folder_owners(tx)[0],
@@ -89,14 +91,24 @@ def file_troubles(tx: Tx, limit: int) -> list[FileTrouble]:
 
 
 def join(tx: Tx, owner: str, to: str, now: datetime) -> Owner:
+    before = twins.group(tx, owner)
     joined = sessions.join(tx, owner, to, to_us(now))
+    twins.settle_all(tx, before, twins.group(tx, owner))
     _ask(tx, (owner, joined.id), now)
     return joined
 
 
+def restore_owner(tx: Tx, owner: Owner) -> None:
+    sessions.restore_owner(tx, owner)
+    twins.settle_all(tx, owner.joined, twins.group(tx, owner.id))
+
+
 def part(tx: Tx, owner: str, now: datetime) -> Owner:
     row = tx.row("SELECT joined_to FROM aliases WHERE owner = :owner", owner=owner)
+    before = twins.group(tx, owner)
     parted = sessions.part(tx, owner)
+    twins.release(tx, (owner,))
+    twins.release(tx, [each for each in before if each != owner])
     _ask(tx, (owner, *([row["joined_to"]] if row else [])), now)
     return parted
 

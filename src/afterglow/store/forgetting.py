@@ -18,7 +18,8 @@ from itertools import pairwise
 from typing import Any
 
 from afterglow.clock import to_us
-from afterglow.store import queue, remaking, search, sessions, stones
+from afterglow.facts import Fact
+from afterglow.store import evidence, facts, presence, queue, remaking, search, sessions, stones
 from afterglow.store.transaction import Row, Tx
 from afterglow.turns import begins_exchange
 from afterglow.work import Due
@@ -51,11 +52,30 @@ class Forgotten:
         return replace(later, **counts)
 
 
+# A fact
+
+
+def forget_fact(tx: Tx, fact: str, stated_on: Sequence[str], salt: str, now: datetime) -> Fact:
+    """Turns of a conversation that prove it stay. What was said on one of these channels was said to have it kept, and goes."""
+    facts.lock_owners(tx)
+    presence.unsay(tx, tx.owners)
+    row = facts.existing_row(tx, fact)
+    rows = facts.with_its_words(tx, row) if row["content"] else [row]
+    said = {(each["session"], each["seq"]) for row in rows for each in evidence.rows_of(tx, row)}
+    facts.forget_rows(tx, rows, now)
+    for session, seq in sorted(said):
+        found = sessions.find(tx, session)
+        if found is not None and found["channel"] in stated_on:
+            forget_turns(tx, session, seq, seq, salt, now)
+    return facts.fact(tx, fact)
+
+
 # Turns
 
 
 def forget_turns(tx: Tx, session: str, first_seq: int, last_seq: int, salt: str, now: datetime) -> Forgotten:
-    _lock_owners(tx)
+    facts.lock_owners(tx)
+    presence.unsay(tx, tx.owners)
     row = sessions.existing(sessions.find(tx, session, lock=True), session)
     turns = _turns(tx, row, "seq BETWEEN :first AND :last AND removed <> :stone ORDER BY seq", first_seq, last_seq)
     if not turns:
@@ -65,7 +85,7 @@ def forget_turns(tx: Tx, session: str, first_seq: int, last_seq: int, salt: str,
     _lay(tx, row, turns, salt)
     counted = _unindex(tx, row, turns)
     _blank(tx, row, turns, salt)
-    facts = remaking.unprove(tx, row, first, last, now)
+    forgotten = remaking.unprove(tx, row, first, last, now)
     gone, summary_seq = remaking.remove_summaries(tx, row, first)
     blocks = remaking.remake_blocks(tx, row, first, last)
     _count_down(tx, row, turns, counted, summary_seq)
@@ -79,7 +99,7 @@ def forget_turns(tx: Tx, session: str, first_seq: int, last_seq: int, salt: str,
         )["n"]
     )
     _ask_anew(tx, row, now, blocks=blocks > 0, summary=gone > 0)
-    return Forgotten(turns=len(turns), blocks=blocks, summaries=gone, facts=facts, left=left, done=not left)
+    return Forgotten(turns=len(turns), blocks=blocks, summaries=gone, facts=forgotten, left=left, done=not left)
 
 
 def _turns(tx: Tx, session: Row, which: str, first_seq: int = 1, last_seq: int = 2**62) -> list[Row]:
@@ -198,7 +218,8 @@ def _ask_anew(tx: Tx, session: Row, now: datetime, *, blocks: bool, summary: boo
 
 
 def forget_session(tx: Tx, session: str, salt: str, now: datetime) -> Forgotten:
-    _lock_owners(tx)
+    facts.lock_owners(tx)
+    presence.unsay(tx, tx.owners)
     row = sessions.existing(sessions.find(tx, session, lock=True), session)
     return step(tx, row, stones.salt_of(tx, row["owner"], salt), now)
 
@@ -238,7 +259,7 @@ def _begin(tx: Tx, session: Row, now: datetime) -> Forgotten:
 
 
 def _remove_derived(tx: Tx, session: Row, now: datetime) -> Forgotten:
-    facts = remaking.unprove(tx, session, 1, 2**62, now)
+    forgotten = remaking.unprove(tx, session, 1, 2**62, now)
     blocks = tx.rows(f"DELETE FROM blocks WHERE {_HERE} RETURNING number", **_here(session))
     for block in blocks:
         search.unindex_record(tx, owner=session["owner"], kind="block", place=session["id"], seq=block["number"])
@@ -253,7 +274,7 @@ def _remove_derived(tx: Tx, session: Row, now: datetime) -> Forgotten:
               WHERE evidence.fact_owner = facts.owner AND evidence.fact = facts.id), '') WHERE {_HERE}""",
         **_here(session),
     )
-    return Forgotten(blocks=len(blocks), summaries=len(gone), facts=facts)
+    return Forgotten(blocks=len(blocks), summaries=len(gone), facts=forgotten)
 
 
 def _remove_turns(tx: Tx, session: Row, turns: Sequence[Row]) -> None:
@@ -283,8 +304,3 @@ def _remove_turns(tx: Tx, session: Row, turns: Sequence[Row]) -> None:
 
 def _here(session: Row) -> dict[str, str]:
     return {"owner": session["owner"], "session": session["id"]}
-
-
-def _lock_owners(tx: Tx) -> None:
-    """Before the session, as those do who store facts."""
-    tx.run("SELECT owner FROM owners WHERE {mine} ORDER BY owner {lock}")

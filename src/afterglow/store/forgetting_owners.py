@@ -10,7 +10,7 @@ from datetime import datetime
 
 from afterglow.clock import to_us
 from afterglow.errors import NotFound
-from afterglow.store import forgetting, queue, search, sessions, stones, summaries
+from afterglow.store import forgetting, presence, queue, search, sessions, stones, summaries, twins
 from afterglow.store.forgetting import WANTED, Forgotten, step
 from afterglow.store.spend import NOBODY
 from afterglow.store.transaction import Tx
@@ -59,16 +59,22 @@ def forget_owner(tx: Tx, owner: str, keep_stones: bool, salt: str, now: datetime
 
 def _begin_owner(tx: Tx, owner: str, how: int, now: datetime) -> Forgotten:
     """From here on all the owner has is closed for good; what is said from now on belongs to a new beginning."""
+    before = twins.group(tx, owner)
     facts = tx.rows("SELECT id FROM facts WHERE owner = :owner", owner=owner)
     for fact in facts:
         search.unindex_record(tx, owner=owner, kind="fact", place=fact["id"])
     tx.run("DELETE FROM evidence WHERE fact_owner = :owner", owner=owner)
-    for table in ("facts", "work", "work_heads"):
+    for table in ("facts", "work", "work_heads", "presence", "goal_events", "digests", "arrivals"):
         tx.run(f"DELETE FROM {table} WHERE owner = :owner", owner=owner)
     tx.run("UPDATE spend SET owner = :nobody, session = NULL WHERE owner = :owner", nobody=NOBODY, owner=owner)
     parted = tx.rows(
         "DELETE FROM aliases WHERE owner = :owner OR joined_to = :owner RETURNING owner, joined_to", owner=owner
     )
+    presence.unsay(tx, before)
+    for each in (
+        name for name in before if name != owner
+    ):  # they may be one still, where this owner was joined to them
+        twins.release(tx, twins.group(tx, each))
     for each in sorted({name for row in parted for name in (row["owner"], row["joined_to"])} - {owner}):
         queue.mark_due(tx, Due(kind="files", at=now, reason="forget"), each, each)  # which told of both
     tx.run(

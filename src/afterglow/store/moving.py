@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from afterglow.facts import Fact
-from afterglow.store import sessions
-from afterglow.store.facts import existing_row, index_fact, prove, whole
+from afterglow.store import evidence, twins
+from afterglow.store.facts import existing_row, lock_owners, whole
 from afterglow.store.rows import insert, to_row
 from afterglow.store.transaction import Tx
 
@@ -24,6 +24,7 @@ def exported_facts(tx: Tx, limit: int, after: tuple[str, str]) -> list[tuple[Fac
 
 def restore_fact(tx: Tx, fact: Fact, digest: str) -> bool:
     """The fact is there, unless it or another with its words is, or was forgotten here; whether it is new."""
+    lock_owners(tx)
     values = {name: value for name, value in to_row(replace(fact, evidence=())).items() if name != "evidence"}
     known = tx.row(
         """SELECT id FROM facts WHERE {mine} AND owner = :owner
@@ -37,20 +38,10 @@ def restore_fact(tx: Tx, fact: Fact, digest: str) -> bool:
         return False
     insert(tx, "facts", {**values, "digest": digest})
     for each in fact.evidence:
-        prove(tx, fact.owner, fact.id, each, of_stone=fact.status == "forgotten")
+        evidence.prove(tx, fact.owner, fact.id, each, of_stone=fact.status == "forgotten")
     if fact.status == "active":
-        index_fact(tx, existing_row(tx, fact.id))
+        twins.index(tx, existing_row(tx, fact.id))
+    if fact.content:
+        twins.settle(tx, tx.owners, fact.content)
     tx.run("UPDATE owners SET facts_version = facts_version + 1 WHERE {mine} AND owner = :owner", owner=fact.owner)
     return True
-
-
-def mark_read(tx: Tx, session: str, seq: int) -> None:
-    """The session was read for facts to this turn at least."""
-    row = sessions.existing(sessions.find(tx, session, lock=True), session)
-    tx.run(
-        """UPDATE sessions SET facts_seq = {greatest}(facts_seq, {least}(:seq, turns))
-           WHERE {mine} AND owner = :owner AND id = :id""",
-        seq=seq,
-        owner=row["owner"],
-        id=session,
-    )

@@ -11,18 +11,16 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 
-from afterglow.clock import to_us
 from afterglow.compaction import HEADING_TOKENS
 from afterglow.fold import Material, extract, requests_in, still_open, without_names
 from afterglow.identifiers import identifiers
-from afterglow.store import facts, log, queue, search
+from afterglow.store import facts, log, search, summaries, twins
 from afterglow.store.rows import from_row
 from afterglow.store.transaction import Row, Tx
-from afterglow.summaries import Summary, text_of
+from afterglow.summaries import Summary
 from afterglow.tokens import estimate
 from afterglow.transcript import said_by_anybody, said_by_user
 from afterglow.turns import Turn
-from afterglow.work import Due
 
 _MADE_ON_THE_SPOT = "window"
 """The reason of a block that is to be replaced by a better one at once."""
@@ -123,55 +121,39 @@ def remove_summaries(tx: Tx, session: Row, first_seq: int) -> tuple[int, int]:
             last_seq=row["last_seq"],
             created_at=row["created_at"],
         )
-        _index_summary(tx, session, from_row(Summary, row))
+        summaries.index_summary(tx, session["owner"], from_row(Summary, row))
     return len(gone), newest[0]["last_seq"] if newest else 0
-
-
-def _index_summary(tx: Tx, session: Row, summary: Summary) -> None:
-    search.index_record(
-        tx,
-        owner=session["owner"],
-        kind="summary",
-        place=session["id"],
-        label=summary.category,
-        at_us=to_us(summary.last_at),
-        text="\n".join([text_of(summary), *summary.people]),
-    )
 
 
 # Facts
 
 
 def unprove(tx: Tx, session: Row, first_seq: int, last_seq: int, now: datetime) -> int:
-    """These turns prove nothing any more. Facts that nothing else proves are forgotten; how many."""
+    """These turns prove nothing any more. Facts that nothing else proves, or with words from them, are forgotten; how many."""
+    span = {"owner": session["owner"], "session": session["id"], "first": first_seq, "last": last_seq}
+    here = "{mine} AND owner = :owner AND session = :session AND seq BETWEEN :first AND :last"
     rows = tx.rows(
-        """SELECT DISTINCT fact_owner, fact FROM evidence
-           WHERE {mine} AND owner = :owner AND session = :session AND seq BETWEEN :first AND :last ORDER BY fact_owner, fact""",
-        owner=session["owner"],
-        session=session["id"],
-        first=first_seq,
-        last=last_seq,
+        f"""SELECT fact_owner, fact, max(needed) AS needed FROM evidence WHERE {here}
+            GROUP BY fact_owner, fact ORDER BY fact_owner, fact""",
+        **span,
     )
     found = [(row, _fact(tx, row["fact_owner"], row["fact"])) for row in rows]
     # A fact that is not seen from here is that of an owner who was joined once: its quote of these turns goes all the same.
     gone = [row for row, fact in found if fact is None or fact["status"] != "forgotten"]
-    proved = [fact for _, fact in found if fact is not None and fact["status"] != "forgotten"]
+    proved = [(row, fact) for row, fact in found if fact is not None and fact["status"] != "forgotten"]
     for row in gone:
         tx.run(
-            """DELETE FROM evidence WHERE {mine} AND owner = :owner AND session = :session AND seq BETWEEN :first AND :last
-                 AND fact_owner = :fact_owner AND fact = :fact""",
-            owner=session["owner"],
-            session=session["id"],
-            first=first_seq,
-            last=last_seq,
+            f"DELETE FROM evidence WHERE {here} AND fact_owner = :fact_owner AND fact = :fact",
+            **span,
             fact_owner=row["fact_owner"],
             fact=row["fact"],
         )
-    unproved = [row for row in proved if not _stands(tx, row)]
+    unproved = [fact for row, fact in proved if row["needed"] or not _stands(tx, fact)]
     facts.forget_rows(tx, unproved, now)
-    for row in unproved:
-        _let_the_one_before_return(tx, row, now)
-    _tell(tx, {row["owner"] for row in proved}, now)
+    for fact in unproved:
+        twins.settle(tx, twins.group(tx, fact["owner"]), fact["content"])
+        _let_the_one_before_return(tx, fact, now)
+    _tell(tx, {fact["owner"] for _, fact in proved}, now)
     return len(unproved)
 
 
@@ -181,7 +163,7 @@ def _fact(tx: Tx, owner: str, fact: str) -> Row | None:
 
 def _stands(tx: Tx, row: Row) -> bool:
     """Whether something else proves the fact. What its owner wrote is proved by the turn that says it, like any other."""
-    other = "SELECT 1 FROM evidence WHERE {mine} AND fact_owner = :fact_owner AND fact = :fact LIMIT 1"
+    other = "SELECT 1 FROM evidence WHERE {mine} AND fact_owner = :fact_owner AND fact = :fact AND proves = 1 LIMIT 1"
     return tx.row(other, fact_owner=row["owner"], fact=row["id"]) is not None
 
 
@@ -198,26 +180,8 @@ def _let_the_one_before_return(tx: Tx, gone: Row, now: datetime) -> None:
     before = _fact(tx, gone["owner"], gone["supersedes"])
     if before is None or before["status"] != "superseded" or _is_taken(tx, before):
         return
-    tx.run(
-        "UPDATE facts SET status = 'active', changed_at = :now WHERE {mine} AND owner = :owner AND id = :id",
-        owner=before["owner"],
-        id=before["id"],
-        now=to_us(now),
-    )
-    proved = tx.one(
-        "SELECT min(at) AS at FROM evidence WHERE {mine} AND fact_owner = :fact_owner AND fact = :fact",
-        fact_owner=before["owner"],
-        fact=before["id"],
-    )
-    search.index_record(
-        tx,
-        owner=before["owner"],
-        kind="fact",
-        place=before["id"],
-        label=before["type"],
-        at_us=before["extracted_at"] if proved["at"] is None else proved["at"],
-        text=before["content"],
-    )
+    facts.change(tx, before, now, status="active")
+    twins.settle(tx, twins.group(tx, before["owner"]), before["content"])
     _tell(tx, {before["owner"]}, now)
 
 
@@ -234,11 +198,7 @@ def _is_taken(tx: Tx, row: Row) -> bool:
 
 
 def _tell(tx: Tx, owners: set[str], now: datetime) -> None:
-    """Who compared with the facts of these owners compares again, and their files are written anew."""
+    """Who compared with the facts of these owners compares again, and their files are written anew: they may still say it."""
     for owner in sorted(owners):
-        tx.run(
-            """UPDATE owners SET facts_version = facts_version + 1, facts_forgotten = facts_forgotten + 1
-               WHERE {mine} AND owner = :owner""",
-            owner=owner,
-        )
-        queue.mark_due(tx, Due(kind="files", at=now, reason="forget"), owner, owner)
+        tx.run("UPDATE owners SET facts_forgotten = facts_forgotten + 1 WHERE {mine} AND owner = :owner", owner=owner)
+    facts.changed(tx, owners, now)

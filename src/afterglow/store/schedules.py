@@ -16,10 +16,8 @@ def schedule_kept(tx: Tx, name: str) -> datetime | None:
     return None if row is None else from_us(row["last_at"])
 
 
-def keep_schedule(
-    tx: Tx, name: str, before: datetime | None, agents: Sequence[str], besides: Sequence[str], limit: int, now: datetime
-) -> int:
-    """Once, whoever comes first: the schedule is kept now, and what these agents' sessions said since is due to be read."""
+def keep(tx: Tx, name: str, before: datetime | None, now: datetime) -> bool:
+    """The schedule is kept now, if it was last kept when we think. One that was never kept only begins."""
     kept = tx.row(
         """INSERT INTO schedules (name, last_at) VALUES (:name, :now) ON CONFLICT (name) DO UPDATE SET last_at = :now
            WHERE schedules.last_at = :before RETURNING name""",
@@ -27,7 +25,14 @@ def keep_schedule(
         now=to_us(now),
         before=-1 if before is None else to_us(before),
     )
-    if kept is None or before is None:
+    return kept is not None and before is not None
+
+
+def keep_schedule(
+    tx: Tx, name: str, before: datetime | None, agents: Sequence[str], besides: Sequence[str], limit: int, now: datetime
+) -> int:
+    """Once, whoever comes first: the schedule is kept now, and what these agents' sessions said since is due to be read."""
+    if not keep(tx, name, before, now):
         return 0
     which = "agent IN" if agents else "agent NOT IN"
     named = {f"agent_{n}": agent for n, agent in enumerate(agents or besides)}

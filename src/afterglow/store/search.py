@@ -24,6 +24,9 @@ RECORDS_MAX = 100
 _PLACES_AT_ONCE = 100
 _COLUMNS = "id, owner, kind, place, seq, label, at, terms"
 
+REMOVED = "removed"
+"""Under this name it is counted what was removed: whoever keeps something of the index in memory sees it by that."""
+
 Kind = Literal["turn", "fact", "block", "summary"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 Group = Literal["user", "others"]
@@ -134,6 +137,7 @@ def unindex_record(tx: Tx, *, owner: str, kind: Kind, place: str, seq: int = 0) 
     which = "{mine} AND owner = :owner AND kind = :kind AND place = :place AND seq = :seq"
     tx.run("{unindex} " + which if tx.dialect.words["unindex"] else "SELECT 1", **values)
     for row in tx.rows(f"DELETE FROM search_terms WHERE {which} RETURNING terms", **values):
+        _count(tx, owner, REMOVED, 1, 0)
         if kind != "turn":  # turns are counted by their sessions
             _count(tx, owner, kind, -1, -len(row["terms"].split(" ")))
 
@@ -156,7 +160,7 @@ def _insert(
     tx.words_written()
 
 
-def _count(tx: Tx, owner: str, kind: Kind, records: int, terms: int) -> None:
+def _count(tx: Tx, owner: str, kind: str, records: int, terms: int) -> None:
     tx.run(
         """INSERT INTO search_totals (owner, kind, records, terms) VALUES (:owner, :kind, :records, :terms)
            ON CONFLICT (owner, kind) DO UPDATE SET records = search_totals.records + excluded.records,
@@ -187,6 +191,11 @@ def word_matches(tx: Tx, terms: Sequence[str], sought: Sought) -> Matches:
         record_stats[kind] = RecordStats(records=int(total["records"]), terms=int(total["terms"]), holding=counts)
     stats = _stats(tx, holding, sorted({(owner, session) for owner, session, _ in turns}))
     return Matches(turns=list(turns.values()), stats=stats, records=records, record_stats=record_stats)
+
+
+def indexed_ids(tx: Tx) -> list[int]:
+    """The numbers of all that the index holds of the owner."""
+    return [row["id"] for row in tx.rows("SELECT id FROM search_terms WHERE {mine}")]
 
 
 def indexed(tx: Tx, ids: Sequence[int]) -> tuple[list[Indexed], list[Record]]:

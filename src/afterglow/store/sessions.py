@@ -245,7 +245,7 @@ def part(tx: Tx, owner: str) -> Owner:
 
 def restore_owner(tx: Tx, owner: Owner) -> None:
     for each in (owner.id, *owner.joined):
-        _add_owner(tx, each, to_us(owner.created_at))
+        add_owner(tx, each, to_us(owner.created_at))
     for joined in owner.joined:
         join(tx, joined, owner.id, to_us(owner.created_at))
 
@@ -311,11 +311,12 @@ def _after_the_newest(tx: Tx, binding: Binding, at_us: int) -> int:
 
 def _lock_owner(tx: Tx, at_us: int) -> None:
     """Two processes that open a session for one owner take turns."""
-    _add_owner(tx, tx.owner, at_us)
+    add_owner(tx, tx.owner, at_us)
     tx.run("SELECT owner FROM owners WHERE owner = :owner {lock}", owner=tx.owner)
 
 
-def _add_owner(tx: Tx, owner: str, at_us: int) -> None:
+def add_owner(tx: Tx, owner: str, at_us: int) -> None:
+    """The owner is there from now on, if it was not."""
     tx.run(
         "INSERT INTO owners (owner, created_at) VALUES (:owner, :at) ON CONFLICT (owner) DO NOTHING",
         owner=owner,

@@ -66,15 +66,7 @@ def commit_summary(tx: Tx, summary: Summary, before_seq: int, claim: Claim | Non
     values = {**to_row(summary), "owner": row["owner"], "newest": 1}
     changed = ", ".join(f"{name} = excluded.{name}" for name in values if name not in _KEY)
     insert(tx, "summaries", values, f"ON CONFLICT ({', '.join(_KEY)}) DO UPDATE SET {changed}")
-    search.index_record(
-        tx,
-        owner=row["owner"],
-        kind="summary",
-        place=summary.session,
-        label=summary.category,
-        at_us=to_us(summary.last_at),
-        text="\n".join([text_of(summary), *summary.people]),
-    )
+    index_summary(tx, row["owner"], summary)
     covered = tx.one(
         """UPDATE sessions SET summary_seq = :last_seq WHERE {mine} AND owner = :owner AND id = :id RETURNING *""",
         last_seq=summary.last_seq,
@@ -87,6 +79,19 @@ def commit_summary(tx: Tx, summary: Summary, before_seq: int, claim: Claim | Non
         again = Due(kind="summary", at=now, reason="sunset-event")
         queue.mark_due(tx, again, row["owner"], summary.session)
     return sessions.record(covered)
+
+
+def index_summary(tx: Tx, owner: str, summary: Summary) -> None:
+    """The session's summary is found by its words and the people in it."""
+    search.index_record(
+        tx,
+        owner=owner,
+        kind="summary",
+        place=summary.session,
+        label=summary.category,
+        at_us=to_us(summary.last_at),
+        text="\n".join([text_of(summary), *summary.people]),
+    )
 
 
 def summaries(tx: Tx, wanted: Wanted, limit: int, before: tuple[int, str, str] | None) -> list[Summary]:

@@ -17,7 +17,7 @@ from datetime import datetime
 from afterglow.errors import ClaimLost
 from afterglow.store import queue
 from afterglow.store.recall import contents
-from afterglow.store.search import Kind
+from afterglow.store.search import REMOVED, Kind
 from afterglow.store.transaction import Row, Tx
 from afterglow.work import Claim, Due
 
@@ -46,6 +46,8 @@ class VectorColumns:
     """Vectors of one owner in the order they were made, column by column, since there may be a million."""
 
     owner: str
+    losses: tuple[int, int]
+    """Is another one as soon as anything of the owner is found no more."""
     last_number: int
     ids: list[int]
     kinds: list[Kind]
@@ -232,6 +234,7 @@ def vectors_after(tx: Tx, generation: int, after: Mapping[str, int], limit: int)
         found.append(
             VectorColumns(
                 owner=owner,
+                losses=_losses(tx, owner),
                 last_number=rows[-1]["number"] if rows else after.get(owner, 0),
                 ids=[row["id"] for row in rows],
                 kinds=[row["kind"] for row in rows],
@@ -241,6 +244,17 @@ def vectors_after(tx: Tx, generation: int, after: Mapping[str, int], limit: int)
             )
         )
     return found
+
+
+def _losses(tx: Tx, owner: str) -> tuple[int, int]:
+    """When the owner began, since one that was forgotten may come again, and how often something was removed since then."""
+    row = tx.row(
+        """SELECT created_at, coalesce((SELECT records FROM search_totals WHERE owner = :owner AND kind = :removed), 0) AS n
+           FROM owners WHERE {mine} AND owner = :owner""",
+        owner=owner,
+        removed=REMOVED,
+    )
+    return (int(row["created_at"]), int(row["n"])) if row else (0, 0)
 
 
 def vectors_of(tx: Tx, generation: int, ids: Sequence[int]) -> dict[int, bytes]:

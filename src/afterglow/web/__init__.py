@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from afterglow import __version__
 from afterglow.errors import AfterglowError
 from afterglow.memory import Memory
-from afterglow.web import contexts, health, metrics, problems, reading, summaries, work, writing
+from afterglow.web import away, contexts, health, metrics, problems, reading, summaries, work, writing
 from afterglow.web.gate import behind_gate
 from afterglow.working import Beside
 
@@ -30,7 +30,7 @@ def app(memory: Memory, beside: Beside | None = None) -> FastAPI:
     )
     made.state.memory = memory
     made.state.beside = beside
-    for door in (health, metrics, reading, contexts, summaries, work, writing):
+    for door in (health, metrics, reading, contexts, summaries, away, work, writing):
         made.include_router(door.router)
     for kind in (AfterglowError, HTTPException, RequestValidationError):
         made.add_exception_handler(kind, problems.handle)

@@ -5,21 +5,18 @@ from __future__ import annotations
 from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Depends, Path, Query
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
-from starlette.requests import Request
 
 from afterglow.compaction import Block, choose_span, is_met
 from afterglow.context import Context, Report
-from afterglow.errors import BadInput
 from afterglow.memory import Memory
 from afterglow.turns import Session, Turn
 from afterglow.web.reading import SEQ_MAX, Accessed, Asked, Opened, Page, SessionName, found_session
-from afterglow.web.writing import read_body
+from afterglow.web.writing import nothing_sent
 from afterglow.work import Due
 
-EMPTY_BYTES_MAX = 1000
 TAIL_MAX = 1_000
 _PLACES = "The first of the page; the `next` of the page before"
 
@@ -108,9 +105,13 @@ async def reports(
     return Page(items=every[asked.first - 1 : end], next=end + 1 if len(every) > end else None)
 
 
-@router.post("/sessions/{session}/compact", status_code=202, responses={200: {"model": CompactionAsked}})
+@router.post(
+    "/sessions/{session}/compact",
+    status_code=202,
+    responses={200: {"model": CompactionAsked}},
+    dependencies=[Depends(nothing_sent)],
+)
 async def compact(
-    request: Request,
     response: Response,
     memory: Opened,
     access: Accessed,
@@ -118,8 +119,6 @@ async def compact(
     asked: Annotated[Asked, Query()],
 ) -> CompactionAsked:
     """Ask for a compaction. It is done behind this answer, by the server's worker: 202, or 200 with nothing to do."""
-    if (await read_body(request, EMPTY_BYTES_MAX)).strip() not in (b"", b"{}"):
-        raise BadInput("this takes nothing but `owner` in the address; send no body, or {}")
     found = await found_session(memory, access, session, asked.owner)
     due = await _has_something_to_fold(memory, found)
     if due:

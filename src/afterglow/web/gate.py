@@ -167,7 +167,7 @@ def _check_write(headers: Headers, token: AccessToken | None) -> None:
         raise refusal(403, f"the token {token.name!r} may only read; writing needs one of scope agent or owner")
     content = (_one(headers, b"content-type") or "").partition(";")[0].strip().lower()
     if content != "application/json":
-        raise refusal(415, "the body must be JSON; send the header Content-Type: application/json")
+        raise refusal(415, "send the header Content-Type: application/json, with a body of JSON or with none")
 
 
 def _unauthorized(message: str) -> Exception:

@@ -9,13 +9,11 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import Response
 from pydantic import BaseModel, BeforeValidator, Field
-from starlette.requests import Request
 
 from afterglow.errors import BadInput, NotFound
 from afterglow.summaries import Category, Summary, is_stale
 from afterglow.turns import Session
 from afterglow.web import cursors
-from afterglow.web.contexts import EMPTY_BYTES_MAX
 from afterglow.web.reading import (
     Accessed,
     Asked,
@@ -26,7 +24,7 @@ from afterglow.web.reading import (
     found_session,
     scope_of,
 )
-from afterglow.web.writing import read_body
+from afterglow.web.writing import nothing_sent
 
 LIMIT_MAX = 100_000
 """What can be asked for at all; `summaries.results_max` is what is given."""
@@ -77,12 +75,6 @@ class Ended(BaseModel):
     due: bool = Field(description="Whether its summary is to be made; false where there is one that covers all")
     session: Session
     links: dict[str, str] = Field(description="Where to look for what came of it")
-
-
-async def nothing_sent(request: Request) -> None:
-    """Holds a request to what its address says."""
-    if (await read_body(request, EMPTY_BYTES_MAX)).strip() not in (b"", b"{}"):
-        raise BadInput("what can be chosen here goes into the address, after ?; send no body, or {}")
 
 
 @router.get("/summaries")

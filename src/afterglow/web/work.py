@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, Field
 
 from afterglow.web.reading import Accessed, Asked, Opened, Text, scope_of
-from afterglow.web.summaries import nothing_sent
+from afterglow.web.writing import nothing_sent
 from afterglow.work import Kind, State, Work
 
 router = APIRouter(prefix="/api/v1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 from datetime import UTC, datetime
 from typing import Annotated, Any, cast
@@ -21,6 +22,8 @@ from afterglow.web.reading import LONG_BYTES, Accessed, Opened, turn_answer
 ENVELOPE_BYTES = 64 * 1024
 """What a body may have beyond the turn itself."""
 BODY_SECONDS_MAX = 300
+EMPTY_BYTES_MAX = 1000
+"""What a body may have where nothing is taken from it."""
 USAGE_MAX = 100
 PARTS_MAX = 10_000
 
@@ -35,7 +38,8 @@ def _name(text: str) -> str:
     return text
 
 
-def _moment(at: datetime) -> datetime:
+def moment(at: datetime) -> datetime:
+    """A moment that can be kept."""
     try:
         return at.astimezone(UTC)
     except OverflowError:
@@ -81,7 +85,7 @@ class NewTurn(BaseModel):
     parts: Annotated[list[dict[str, Any]], AfterValidator(_finite)] = Field(
         default=[], max_length=PARTS_MAX, description="Tool calls and their results"
     )
-    at: Annotated[AwareDatetime, AfterValidator(_moment)] | None = Field(default=None, description="When it was said")
+    at: Annotated[AwareDatetime, AfterValidator(moment)] | None = Field(default=None, description="When it was said")
     model: Name | None = None
     usage: Annotated[dict[str, Count], AfterValidator(_counts)] | None = Field(default=None, max_length=USAGE_MAX)
 
@@ -123,6 +127,21 @@ async def append(request: Request, memory: Opened, access: Accessed) -> Response
 
 def _parsed(body: bytes) -> NewTurn:
     return NewTurn.model_validate_json(body)
+
+
+async def nothing_sent(request: Request) -> None:
+    """Holds a request to what its address says."""
+    body = await read_body(request, EMPTY_BYTES_MAX)
+    try:
+        given: Any = json.loads(body) if body.strip() else {}
+    except (ValueError, RecursionError):
+        given = body
+    if given != {}:
+        names = ", ".join(str(name)[:80] for name in cast("dict[str, Any]", given)) if isinstance(given, dict) else ""
+        raise BadInput(
+            f"{f'the body holds {names}, and n' if names else 'n'}othing is taken from a body here: send {{}}, or no body. "
+            "What can be chosen goes into the address, such as ?owner=kate/telegram/ana; /api/v1/openapi.json lists it"
+        )
 
 
 async def read_body(request: Request, bytes_max: int, why: str = "") -> bytes:

@@ -10,6 +10,7 @@ changes something is durable when it returns, and passes a fail-point named afte
 from __future__ import annotations
 
 from afterglow.store.contract.accounts import AccountVerbs
+from afterglow.store.contract.away import AwayVerbs
 from afterglow.store.contract.blocks import BlockVerbs
 from afterglow.store.contract.facts import FactVerbs
 from afterglow.store.contract.forgetting import ForgettingVerbs
@@ -27,6 +28,7 @@ class Store(
     QuietVerbs,
     FactVerbs,
     ForgettingVerbs,
+    AwayVerbs,
     SessionVerbs,
     WorkVerbs,
     AccountVerbs,

@@ -11,11 +11,13 @@ from afterglow.store import (
     facts,
     files,
     moving,
+    readings,
     schedules,
 )
 from afterglow.store.contract.running import Running
-from afterglow.store.facts import Gathered, Known, Read, WantedFacts
+from afterglow.store.facts import Gathered, Known, WantedFacts
 from afterglow.store.files import FileTrouble, Remembered
+from afterglow.store.readings import Read, Reading
 from afterglow.store.transaction import EVERYONE, Scope
 from afterglow.turns import Session
 from afterglow.work import Claim
@@ -40,10 +42,6 @@ class FactVerbs(Running):
         """A pending fact is active, and takes the place of the one it supersedes."""
         return await self._write("approve_fact", owner, partial(facts.approve_fact, fact=fact, now=self.clock.now()))
 
-    async def forget_fact(self, owner: str, fact: str) -> Fact:
-        """Of the fact nothing stays but what keeps it from coming back."""
-        return await self._write("forget_fact", owner, partial(facts.forget_fact, fact=fact, now=self.clock.now()))
-
     async def fact(self, scope: Scope, fact: str) -> Fact:
         """One fact, with its proof."""
         return await self._read("fact", scope, partial(facts.fact, fact_id=fact))
@@ -61,7 +59,7 @@ class FactVerbs(Running):
         return await self._read("fact_counts", scope, facts.fact_counts)
 
     async def facts_of_turns(self, owner: str, session: str, first_seq: int, last_seq: int) -> list[Fact]:
-        """The facts that these turns prove, forgotten ones too."""
+        """The facts that are said in these turns, forgotten ones too."""
         run = partial(facts.facts_of_turns, session=session, first_seq=first_seq, last_seq=last_seq)
         return await self._read("facts_of_turns", owner, run)
 
@@ -93,9 +91,9 @@ class FactVerbs(Running):
         )
         return await self._write("keep_schedule", EVERYONE, run)
 
-    async def readings(self, scope: Scope, *, limit: int = 20) -> list[tuple[datetime, str, facts.Reading]]:
-        """What became of what models claimed, the newest first: when, of which session."""
-        return await self._read("readings", scope, partial(facts.readings, limit=limit))
+    async def readings(self, scope: Scope, *, limit: int = 20) -> list[tuple[datetime, str, Reading]]:
+        """What became of what models claimed, the newest first: when, of which session. Of each owner the last 200 are kept."""
+        return await self._read("readings", scope, partial(readings.readings, limit=limit))
 
     async def exported_facts(
         self, scope: Scope, *, limit: int = 200, after: Fact | None = None
@@ -110,11 +108,11 @@ class FactVerbs(Running):
 
     async def mark_read(self, owner: str, session: str, seq: int) -> None:
         """The session was read for facts to this turn at least; for import."""
-        await self._write("mark_read", owner, partial(moving.mark_read, session=session, seq=seq))
+        await self._write("mark_read", owner, partial(readings.mark_read, session=session, seq=seq))
 
     async def read_anew(self, owner: str, session: str) -> Session:
         """The session is to be read for facts from its beginning."""
-        return await self._write("read_anew", owner, partial(facts.reset_watermark, session=session))
+        return await self._write("read_anew", owner, partial(readings.reset_watermark, session=session))
 
     async def folder_owners(self, owner: str) -> tuple[str, ...]:
         """The owner in whose folder the memory files are, then those joined to it."""

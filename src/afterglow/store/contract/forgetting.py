@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from functools import partial
 
+from afterglow.facts import Fact
 from afterglow.store import (
     forgetting,
     forgetting_owners,
@@ -33,6 +34,13 @@ class ForgettingVerbs(Running):
             forgetting.forget_turns, session=session, first_seq=first_seq, last_seq=last_seq, salt=salt, now=now
         )
         return await self._write("forget_turns", owner, run)
+
+    async def forget_fact(self, owner: str, fact: str, *, stated_on: Sequence[str] = ()) -> Fact:
+        """Of the fact nothing stays but what keeps it from coming back. Of the turns that prove it, those on one of these
+        channels go with it: what was said there was said to have it kept.
+        """
+        run = partial(forgetting.forget_fact, fact=fact, stated_on=stated_on, salt=self._salt(), now=self.clock.now())
+        return await self._write("forget_fact", owner, run)
 
     async def forget_session(self, owner: str, session: str) -> Forgotten:
         """The session is closed for good, and goes from its end on, with all that was made of it; until `done`, call again."""

@@ -7,6 +7,7 @@ from functools import partial
 
 from afterglow.clock import new_fence
 from afterglow.store import (
+    files,
     log,
     sessions,
 )
@@ -60,7 +61,7 @@ class LogVerbs(Running):
 
     async def restore_owner(self, owner: Owner) -> None:
         """The owner is there, and those it had joined to it are joined to it."""
-        await self._write("restore_owner", EVERYONE, partial(sessions.restore_owner, owner=owner))
+        await self._write("restore_owner", EVERYONE, partial(files.restore_owner, owner=owner))
 
     async def restore_session(self, session: Session) -> int:
         """The session is there, as given; the answer is how many of its turns are there already."""

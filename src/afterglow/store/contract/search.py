@@ -34,6 +34,10 @@ class SearchVerbs(Running):
         """What the index of words holds under these numbers, as far as it is the owner's: turns, and all else."""
         return await self._read("indexed", owner, partial(search.indexed, ids=ids))
 
+    async def indexed_ids(self, owner: str) -> list[int]:
+        """The numbers of all that the index of words holds of the owner."""
+        return await self._read("indexed_ids", owner, search.indexed_ids)
+
     async def contents(self, owner: str, spots: Sequence[Spot]) -> list[Content | None]:
         """What these rows of the index stand for; None where that is gone."""
         return await self._read("contents", owner, partial(recall.contents, spots=spots))

@@ -58,7 +58,7 @@ class SessionVerbs(Running):
         return await self._read("owners", EVERYONE, partial(sessions.owners, limit=limit, after=after))
 
     async def join(self, owner: str, to: str) -> Owner:
-        """From now on the first is part of the second: one memory. No row of theirs is rewritten; their files are due."""
+        """From now on the first is part of the second: one memory. What both know is shown once; their files are due."""
         return await self._write("join", EVERYONE, partial(files.join, owner=owner, to=to, now=self.clock.now()))
 
     async def part(self, owner: str) -> Owner:

@@ -25,10 +25,13 @@ CREATE TABLE facts (
   prompt        TEXT NOT NULL,
   changed_at    BIGINT NOT NULL,
   digest        TEXT NOT NULL,
+  -- The fact of a joined owner that says the same and is shown in place of this one.
+  twin_of       TEXT,
   PRIMARY KEY (owner, id),
   CHECK (content <> '' OR status = 'forgotten')
 ) {clustered};
 CREATE UNIQUE INDEX facts_by_digest ON facts (owner, digest) WHERE status <> 'superseded';
+CREATE INDEX facts_twins ON facts (twin_of) WHERE twin_of IS NOT NULL;
 CREATE INDEX facts_newest ON facts (owner, status, source_date, id);
 
 -- When each schedule was last kept.
@@ -60,6 +63,10 @@ CREATE TABLE evidence (
   fact          TEXT NOT NULL,
   quote         TEXT NOT NULL,
   at            BIGINT NOT NULL,
+  -- 1 where the turn states the fact, 0 where it only says the same, or only gives words.
+  proves        BIGINT NOT NULL,
+  -- 1 where words of the fact come from the turn: when it is forgotten, so is the fact.
+  needed        BIGINT NOT NULL,
   PRIMARY KEY (owner, session, seq, fact_owner, fact)
 ) {clustered};
 CREATE INDEX evidence_of ON evidence (fact_owner, fact);

@@ -1,0 +1,66 @@
+"""What all commands that forget have in common: they ask first, and show the proof where one was wanted."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from afterglow.cli.call import Call
+    from afterglow.proof import Proof
+    from afterglow.settings import Settings
+
+SHOWN = 3
+"""How many places are named that other turns say the same in; there may be hundreds."""
+
+VerifyOption = Annotated[
+    bool,
+    typer.Option("--verify", metavar="", help="Search the bytes of database, files and indexes for it afterwards."),
+]
+VerboseOption = Annotated[
+    bool, typer.Option("--verbose", "-v", metavar="", help="With --verify: name every place that was searched.")
+]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask.")]
+
+
+def ask(what: str, yes: bool) -> None:
+    """Nobody forgets by a slip of the hand."""
+    if yes:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise typer.BadParameter(f"this forgets {what} for ever; say --yes if that is meant")
+    typer.confirm(f"Forget {what}? This cannot be undone.", default=False, abort=True, err=True)
+
+
+def proof_lines(call: Call, proof: Proof | None, verbose: bool) -> list[str]:
+    """The proof as people read it: where was searched, in short, and whatever is not as it should be."""
+    if proof is None:
+        return []
+    searched = list(proof.looked_at) if verbose else places(proof, call.loaded.settings)
+    found = "nothing of it was found" if proof.clean else "something of it is still there"
+    lines = [f"Searched {', '.join(searched)}: {found}."]
+    lines += [f"Not searched: {each}" for each in proof.not_looked_at]
+    lines += [f"Still there: {each}" for each in proof.found]
+    elsewhere = proof.said_elsewhere if verbose else proof.said_elsewhere[:SHOWN]
+    lines += [f"The same words were said elsewhere: {each}" for each in elsewhere]
+    if more := len(proof.said_elsewhere) - len(elsewhere):
+        lines.append(f"The same words were said in {more:,} more places; -v names them all.")
+    return lines
+
+
+def places(proof: Proof, settings: Settings) -> list[str]:
+    """The places that were searched, files of a kind counted together."""
+    from afterglow.cli.screen import count
+
+    database, memory = str(settings.sqlite_path), str(settings.data_dir / "memory")
+    named = {database: "the database", f"{database}-wal": "its write-ahead log", f"{database}-shm": "its shared memory"}
+    kinds = Counter(
+        named.get(place) or ("memory file" if place.startswith(memory) else "other file" if os.sep in place else place)
+        for place in proof.looked_at
+    )
+    counted = [count(kinds[kind], kind) for kind in ("memory file", "other file") if kinds[kind]]
+    return [*(kind for kind in kinds if not kind.endswith(" file")), *counted]

@@ -1,0 +1,113 @@
+"""`goals`: what the agent did by itself, step by step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from afterglow.cli.call import Call, LimitOption, OwnerOption, command, group
+from afterglow.cli.sessions import those_there_are
+from afterglow.errors import BadInput, NotFound
+
+if TYPE_CHECKING:
+    from afterglow.goals import GoalEvent
+    from afterglow.memory import Memory
+    from afterglow.turns import Binding
+
+PANEL = "While you were away"
+STYLES = {"completed": "green", "cancelled": "dim", "failed": "red", "needs_you": "bold yellow", "running": ""}
+
+
+def add_to(app: typer.Typer) -> None:
+    inner = group(app, "goals", "List what the agent did by itself, or write down a step of it.", panel=PANEL)
+    command(inner, "list", list_goals)
+    command(inner, "record", record)
+
+
+def list_goals(
+    call: Call,
+    owner: OwnerOption = None,
+    goal: Annotated[str | None, typer.Option("--goal", metavar="GOAL", help="Only the steps of this goal.")] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="TIME", help="Only from then on: 2026-03-02T09:15, 1d.")
+    ] = None,
+    limit: LimitOption = 50,
+) -> None:
+    """List the steps of the agent's goals, the newest first."""
+    from afterglow.cli.summaries import window
+
+    async def read(memory: Memory) -> list[GoalEvent]:
+        start, _ = window(call, memory, since, None)
+        return await memory.goals(await binding(memory, owner), since=start, limit=min(limit, 1_000), goal=goal)
+
+    events = call.run(read)
+    call.screen.items(
+        events,
+        ("when", "~goal", "outcome", "~note"),
+        [_row(call, event) for event in events],
+        empty=f"There are no goals; `{call.typed('goals', 'record', 'GOAL', 'OUTCOME', owner=owner)}` writes one down.",
+    )
+
+
+def record(
+    call: Call,
+    goal: Annotated[str, typer.Argument(metavar="GOAL", help="The goal's id.")],
+    outcome: Annotated[
+        str, typer.Argument(metavar="OUTCOME", help="completed, cancelled, failed, needs_you or running.")
+    ],
+    owner: OwnerOption = None,
+    step: Annotated[
+        str | None, typer.Option("--step", metavar="STEP", help="Which step of it; the same one again changes nothing.")
+    ] = None,
+    title: Annotated[str, typer.Option("--title", metavar="TEXT", help="What it is called before people.")] = "",
+    note: Annotated[
+        str, typer.Option("--note", metavar="TEXT", help="How it went: why it failed, what is needed.")
+    ] = "",
+) -> None:
+    """Write down one step of a goal, for the digest that its owner gets.
+
+    The owner is agent/channel/sender, as in kate/telegram/42; one that is new is made.
+    """
+    from afterglow.goals import known_outcome, known_words
+
+    if known_outcome(outcome) is None:
+        raise BadInput(f"{outcome!r} is no outcome that is known; use one of {known_words()}")
+
+    async def act(memory: Memory) -> GoalEvent:
+        to = await binding(memory, owner, may_be_new=True)
+        return await memory.record_goal(to, goal, outcome, step=step, title=title, note=note)
+
+    event = call.run(act)
+    call.screen.answer(
+        event, f"{event.title}: {event.outcome.replace('_', ' ')} (step {event.step}, number {event.number:,})."
+    )
+
+
+async def binding(memory: Memory, owner: str | None, *, may_be_new: bool = False) -> Binding:
+    """The binding that the owner named is named after, or the only owner there is."""
+    from afterglow.turns import binding_of
+
+    owners = await memory.store.owners(limit=2)
+    if owner is None and len(owners) != 1:
+        raise BadInput(f"say whose with --owner; {await those_there_are(memory)}")
+    name = owners[0].id if owner is None else owner
+    found = binding_of(name)
+    if found is None:
+        raise BadInput(f"{name!r} is not agent/channel/sender, as in kate/telegram/42; {await those_there_are(memory)}")
+    if not may_be_new and owner is not None and not await _is_known(memory, found):
+        raise NotFound(f"there is no owner {owner!r}; {await those_there_are(memory)}")
+    return found
+
+
+async def _is_known(memory: Memory, found: Binding) -> bool:
+    if (await memory.store.totals(found.owner)).sessions or await memory.store.presence(found.owner, found.agent):
+        return True
+    return any(each.id == found.owner for each in await memory.owners())
+
+
+def _row(call: Call, event: GoalEvent) -> tuple[Any, ...]:
+    from afterglow.cli.screen import Styled
+
+    outcome = Styled().add(event.outcome.replace("_", " "), STYLES[event.outcome]).text
+    return call.screen.time(event.at), event.title, outcome, event.note

@@ -1,0 +1,57 @@
+"""Which turns a statement has its words from, and what of it a text does not say."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from afterglow.facts.said import Said, Spoken
+from afterglow.facts.support import lacking, needed
+from afterglow.terms import terms
+from afterglow.turns import Turn
+
+NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)  # a Wednesday
+
+
+def turn(seq: int, text: str) -> Turn:
+    return Turn(
+        owner="ana", session="talk", seq=seq, role="user", text=text, at=NOON, tokens=1, trust="owner", origin="person"
+    )
+
+
+def needed_by(content: str, at: int, *texts: str) -> list[tuple[int, str]]:
+    turns = [turn(seq, text) for seq, text in enumerate(texts, 1)]
+    found = needed(content, turns[at - 1], Said(turns, (), terms), NOON.date(), terms)
+    return [(each.turn.seq, each.quote) for each in found]
+
+
+@pytest.mark.spec("FACT-3", "SAFE-3")
+@pytest.mark.parametrize(
+    ("content", "at", "texts", "expected"),
+    [
+        ("Ana lives in Rome.", 2, ("Ana is here.", "Ana lives in Rome."), []),
+        ("Ana lives in Rome.", 2, ("Hello. My sister is Ana. Yes.", "She lives in Rome."), [(1, "My sister is Ana.")]),
+        ("Ana lives in Rome.", 1, ("She lives in Rome.", "Who?", "Ana."), [(3, "Ana.")]),
+        ("The exam is on 12 March 2026.", 2, ("When? On March 12?", "The exam, yes."), [(1, "On March 12?")]),
+        ("The user owns 14 bicycles.", 2, ("How many, 14?", "I own bicycles."), [(1, "How many, 14?")]),
+        ("The user prefers tea.", 3, ("Tea?", "Or tea?", "Yes, I prefer that."), [(2, "Or tea?")]),
+        ("Ana, a marine biologist, lives in Rome.", 4,
+         ("Ana is a marine biologist.", "Fine.", "Good.", "She lives in Rome."), [(1, "Ana is a marine biologist.")]),
+    ],
+)  # fmt: skip
+def test_a_statement_needs_the_nearest_turn_that_says_what_its_own_does_not(
+    content: str, at: int, texts: tuple[str, ...], expected: list[tuple[int, str]]
+) -> None:
+    assert needed_by(content, at, *texts) == expected
+
+
+def test_a_long_sentence_is_quoted_in_whole_words_from_its_beginning() -> None:
+    ((_, quote),) = needed_by("Ana lives in Rome.", 2, "Ana " + "and so on " * 200, "She lives in Rome.")
+    assert quote.startswith("Ana and so on") and len(quote) <= 1_000 and quote.endswith(("and", "so", "on"))
+
+
+def test_what_a_text_does_not_say_is_named() -> None:
+    assert lacking("Ana lives in Rome.", Spoken("My sister lives in Rome.", terms), NOON.date()) == {"ana"}
+    assert lacking("Ana has 3 dogs.", Spoken("Ana has three dogs", terms), NOON.date()) == set()
+    assert lacking("It is on 9 March 2026.", Spoken("it is tomorrow", terms), NOON.date()) == {"9 March 2026"}
