@@ -1,6 +1,6 @@
 """A Telegram bot that remembers, and that tells you what it did while you were away.
 
-    pip install 'afterglow[telegram]'
+    pip install '.[telegram]'        (in Afterglow's folder)
     TELEGRAM_TOKEN=… python examples/telegram_bot.py ./notes
 
 @BotFather gives you a token. Write to the bot, then `/timer tea`; wait three minutes, and write again. `/recall tea` searches
@@ -80,7 +80,7 @@ async def main(token: str, folder: str) -> None:
 
 
 if __name__ == "__main__":
-    if "TELEGRAM_TOKEN" not in os.environ:
+    if not os.environ.get("TELEGRAM_TOKEN"):
         sys.exit("TELEGRAM_TOKEN is not set; get a token from @BotFather on Telegram, and put it there")
     with suppress(KeyboardInterrupt):
         asyncio.run(main(os.environ["TELEGRAM_TOKEN"], sys.argv[1] if len(sys.argv) > 1 else "./notes"))

@@ -148,7 +148,7 @@ def test_the_rich_text_goes_by_goals_and_begins_with_what_needs_you() -> None:
         "**In progress**\n- Crawl the docs\n\n"
         "**Learnt**\n- The user lives in Rome.\n\n"
         "**Still open**\n- Which hotel?\n\n"
-        "_(6 of 312 steps; the older ones are not shown)_\n"
+        "_(the newest 6 of 312 steps)_\n"
     )
 
 
@@ -157,7 +157,7 @@ def test_long_lists_and_long_words_are_cut_and_say_so() -> None:
     events = [event(number, "failed", note="x" * 600, title="t" * 300) for number in range(30, 0, -1)]
     text = rich_text(absence(events, cost_usd=0.00123), UTC)
     assert text.count("\n- t") == 10 and "- and 20 more" in text and "…" in text
-    assert "_(the words above cost $0.0012)_" in text
+    assert "_(its sentences cost $0.0012)_" in text
     assert max(map(len, text.splitlines())) < 300
 
 

@@ -36,7 +36,7 @@ def test_none_is_none() -> None:
 def test_without_its_packages_auto_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedders, "PACKAGES", ("no_such_package",))
     assert choose("auto") is None
-    assert "afterglow[meaning]" in embedders.WITHOUT
+    assert ".[meaning]" in embedders.WITHOUT
 
 
 @pytest.mark.parametrize("named", ["nonsense", "openai:"])
@@ -103,7 +103,7 @@ async def test_a_file_with_another_digest_is_not_used(minilm: Any) -> None:
 
 async def test_a_package_that_is_missing_is_named(minilm: Any) -> None:
     other = minilm.VOCABULARY._replace(package="no_such_package")
-    with pytest.raises(MissingPackage, match=r"no-such-package; install it with: pip install 'afterglow\[meaning\]'"):
+    with pytest.raises(MissingPackage, match=r"no-such-package; install it with: pip install '.\[meaning\]'"):
         await minilm.MiniLM(vocabulary=other).embed(["a text"])
 
 

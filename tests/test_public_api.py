@@ -13,11 +13,12 @@ from afterglow import errors
 def test_the_public_names_are_these() -> None:
     assert sorted(afterglow.__all__, key=str.lower) == [
         "AfterglowError", "BadInput", "BadSettings", "Binding", "Block", "ClaimLost", "Clock", "Completion",
-        "Context", "EVERYONE", "Exchange", "Exchanged", "FixedClock", "Found", "Hit", "Listing", "Memory", "Message",
+        "Context", "Digest", "EVERYONE", "Exchange", "Exchanged", "FixedClock", "Found", "GoalEvent", "Handled", "Hit",
+        "Inbound", "Listing", "Memory", "Message",
         "MissingPackage", "Model", "ModelBadOutput", "ModelBusy", "ModelError", "ModelStopped", "ModelTooLong",
-        "NotAllowed", "NotFound", "open", "Owner", "Portion", "Reply", "Report", "Request", "Session", "Settings",
+        "NotAllowed", "NotFound", "open", "Owner", "Part", "Portion", "Reply", "Report", "Request", "Session", "Settings",
         "Source", "SourceError", "Span", "StoreError", "StoreFull", "StoreUnavailable", "StoreUnusable",
-        "Summarization", "Summary", "SystemClock", "Turn", "Usage", "Window",
+        "Summarization", "Summary", "SystemClock", "try_compose_away_digest", "Turn", "Usage", "Window",
     ]  # fmt: skip
     assert all(hasattr(afterglow, name) for name in afterglow.__all__)
 

@@ -63,6 +63,9 @@ def test_a_new_set_up_has_the_rich_text(tmp_path: Path) -> None:
         ("bindings: [{max_events: 5}]", "channel"),
         ("bindings: [{channel: telegram, max_events: 0}]", "max_events"),
         ("deadline_seconds: 0", "deadline_seconds"),
+        ("awake_hours: {end: '9'}", "is no time of day"),
+        ("awake_hours: {end: ''}", "is no time of day"),
+        ("bindings: [{channel: telegram}, {channel: telegram, style: rich}]", "stands there more than once"),
     ],
 )
 def test_what_cannot_be_is_refused_at_load_with_the_fix(tmp_path: Path, line: str, said: str) -> None:

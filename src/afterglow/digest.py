@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 from afterglow.channels import escaped
 from afterglow.goals import GoalEvent, Outcome
@@ -19,6 +19,9 @@ from afterglow.goals import GoalEvent, Outcome
 Gate = Literal["disabled", "first", "clock", "too soon", "nothing happened"]
 Style = Literal["classic", "rich"]
 Status = Literal["claimed", "delivered", "failed", "none"]
+STATUSES: tuple[Status, ...] = get_args(Status)
+Occasion = Literal["return", "daily"]
+OCCASIONS: tuple[Occasion, ...] = get_args(Occasion)
 
 SHOWN_MAX = 10
 """The most goals, facts or threads that the rich text lists under one heading."""
@@ -27,6 +30,8 @@ _NOTE_CHARS = 160
 _MINUTE_SECONDS = 60
 _HOUR_SECONDS = 60 * _MINUTE_SECONDS
 _DAY_HOURS = 24
+_WEEK = timedelta(days=6)
+"""Of the time before this a weekday would say too little."""
 
 
 class Away(Protocol):
@@ -56,6 +61,8 @@ class Absence:
     until: datetime
     events: Sequence[GoalEvent]
     total: int
+    waiting: Sequence[GoalEvent] = ()
+    """Those among the older events that still need the person."""
     facts: Sequence[str] = ()
     """What was learnt meanwhile."""
     threads: Sequence[str] = ()
@@ -84,8 +91,8 @@ class Digest:
     shown: int
     total: int
     text: str
-    kind: Literal["return", "daily"] = "return"
-    remembers: bool = field(default=False)
+    kind: Occasion = "return"
+    remembers: bool = False
     """Whether the text tells facts or threads, which may be forgotten later."""
 
 
@@ -134,9 +141,9 @@ def classic_text(absence: Absence) -> str:
 
 def rich_text(absence: Absence, zone: tzinfo) -> str:
     """What needs the person first, then what failed and why, what is done, what goes on, what was learnt, what is open."""
-    goals = last_of_each_goal(absence.events)
-    since = f"{absence.since.astimezone(zone):%a %H:%M}"
-    parts = [f"**While you were away** ({duration(absence.elapsed)}, since {since})"]
+    goals = last_of_each_goal([*absence.events, *absence.waiting])
+    day = "%a %H:%M" if absence.elapsed < _WEEK else "%d %B %H:%M"
+    parts = [f"**While you were away** ({duration(absence.elapsed)}, since {absence.since.astimezone(zone):{day}})"]
     if absence.prose:
         parts.append(escaped(absence.prose))
     parts += [
@@ -146,10 +153,13 @@ def rich_text(absence: Absence, zone: tzinfo) -> str:
     parts.append(_listed("Learnt", [_brief(fact, _NOTE_CHARS) for fact in absence.facts]))
     parts.append(_listed("Still open", [_brief(thread, _NOTE_CHARS) for thread in absence.threads]))
     if absence.total > len(absence.events):
-        parts.append(f"_({len(absence.events)} of {absence.total} steps; the older ones are not shown)_")
-    if absence.cost_usd is not None:
-        parts.append(f"_(the words above cost ${absence.cost_usd:.4f})_")
-    return "\n\n".join(part for part in parts if part) + "\n"
+        parts.append(f"_(the newest {len(absence.events)} of {absence.total} steps)_")
+    return "\n\n".join(part for part in parts if part) + "\n" + cost_text(absence)
+
+
+def cost_text(absence: Absence) -> str:
+    """What the prose cost, where that is to be shown."""
+    return "" if absence.cost_usd is None else f"\n_(its sentences cost ${absence.cost_usd:.4f})_\n"
 
 
 _HEADINGS: tuple[tuple[str, Outcome, bool], ...] = (
@@ -162,10 +172,10 @@ _HEADINGS: tuple[tuple[str, Outcome, bool], ...] = (
 
 
 def last_of_each_goal(events: Sequence[GoalEvent]) -> list[GoalEvent]:
-    """How each goal stands: its newest event, the goals in the order of those. A title that one step gave holds for all."""
+    """How each goal stands, of events that come newest first. A title that one step gave holds for all."""
     newest: dict[str, GoalEvent] = {}
     titles: dict[str, str] = {}
-    for event in sorted(events, key=lambda event: -event.number):
+    for event in events:
         newest.setdefault(event.goal, event)
         if event.title != event.goal:
             titles.setdefault(event.goal, event.title)

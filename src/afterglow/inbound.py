@@ -12,23 +12,28 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from inspect import isawaitable
 from typing import Any, Literal
 
 from afterglow.digest import Gate
+from afterglow.errors import BadInput, ClaimLost
 from afterglow.settings import Settings
 from afterglow.settings.away import AwaySettings
+from afterglow.store.arrivals import Arriving, Handler
 from afterglow.store.contract import Store
-from afterglow.store.presence import Arrival, Arriving, Claimed
-from afterglow.telling import Deliver, Telling
-from afterglow.turns import Binding, check_text
+from afterglow.store.presence import Arrival
+from afterglow.telling import Deliver, Telling, Told
+from afterglow.turns import Binding
 from afterglow.work import error_text
+from afterglow.worker import holder_name, is_gone
 
 LEASE_SECONDS = 60.0
 """How long a message is left to a process that said nothing of it since."""
 _LOOK_SECONDS = 1.0
 _LOOKS_MAX = 600
-_ID_CHARS_MAX = 500
+_KEY_CHARS_MAX = 300
+_LATE = "the database took longer than the deadline"
 _log = logging.getLogger(__name__)
 
 
@@ -39,14 +44,14 @@ class Inbound:
     binding: Binding
     text: str = ""
     id: str | None = None
-    """The platform's own id of the message, by which it is known when it comes twice."""
+    """The platform's own id of the message, by which it is known when it comes twice. An empty one is none."""
     raw: Any = None
     """The message as the platform's library has it."""
 
     def __post_init__(self) -> None:
-        check_text(self.text, "the text")
-        if self.id is not None:
-            check_text(self.id, "the id")
+        for what, value, kind in (("binding", self.binding, Binding), ("id", self.id, str | None)):
+            if not isinstance(value, kind):
+                raise BadInput(f"the {what} of a message must be a {kind}, and this is a {type(value).__name__}")
 
 
 Process = Callable[[Inbound], Awaitable[Any] | Any]
@@ -75,62 +80,81 @@ class Doorway:
         self._store = store
         self._settings = settings
         self._telling = Telling(store, settings)
+        self._late: set[asyncio.Task[Any]] = set()
 
     async def on_inbound(self, message: Inbound, deliver: Deliver, process: Process | None = None) -> Handled:
         """See the person, tell them what happened if it is to be told, then hand the message on."""
         away = self._settings.away_of(message.binding)
-        token = self._store.clock.bits(62)
-        arrival = await self._arrived(message, away, token)
+        handler = Handler(name=holder_name(), token=self._store.clock.bits(62))
+        deadline = asyncio.get_running_loop().time() + away.deadline_seconds
+        arrival = await self._arrived(message, away, handler, deadline)
         if arrival is not None and arrival.state != "new":
             return Handled(again=True)
-        told = Handled() if arrival is None else Handled(stopped_by=arrival.stopped_by)
-        if arrival is not None and arrival.digest is not None:
-            told = await self._tell(message.binding, arrival.digest, away, deliver)
-        async with self._ours(message, token):
-            result = None if process is None else process(message)
-            if isawaitable(result):
-                result = await result
-        return Handled(digest=told.digest, stopped_by=told.stopped_by, reason=told.reason, result=result)
-
-    async def _arrived(self, message: Inbound, away: AwaySettings, token: int) -> Arrival | None:
-        """What is known of the message and the person; None where nobody can say, and the message goes on all the same."""
-        arriving = Arriving(binding=message.binding, message=_key(message), token=token, lease_seconds=LEASE_SECONDS)
-        arrival = None
-        for _ in range(_LOOKS_MAX):
+        told, noted = Told(), None
+        async with self._ours(message, handler.token):
+            if arrival is not None and arrival.digest is not None:
+                told = await self._telling.tell(message.binding, arrival.digest, away, deliver, deadline)
+                noted = asyncio.create_task(self._telling.note(message.binding, arrival.digest, told))
             try:
-                async with asyncio.timeout(away.deadline_seconds):
-                    arrival = await self._store.come_in(message.binding.owner, arriving, away)
-            except Exception as error:  # noqa: BLE001 - the boundary: the message goes on whatever is wrong here
-                _log.warning("who came in at %s could not be noted: %s", message.binding.owner, error_text(error))
-                return None
-            if arrival.state != "under way":
-                return arrival
-            await asyncio.sleep(_LOOK_SECONDS)
-        return arrival
+                result = None if process is None else process(message)
+                if isawaitable(result):
+                    result = await result
+            finally:
+                if noted is not None:
+                    await asyncio.shield(noted)
+        stopped_by = None if arrival is None else arrival.stopped_by
+        return Handled(digest=told.status, stopped_by=stopped_by, reason=told.reason, result=result)
 
-    async def _tell(self, binding: Binding, claimed: Claimed, away: AwaySettings, deliver: Deliver) -> Handled:
-        """Deliver the digest within its deadline, and write down what became of it."""
-        text, remembers, reason = "", False, ""
+    async def _arrived(self, message: Inbound, away: AwaySettings, handler: Handler, deadline: float) -> Arrival | None:
+        """What is known of the message and the person; None where nobody can say, and the message goes on all the same."""
+        gone = None
+        for _ in range(_LOOKS_MAX):
+            arriving = Arriving(
+                binding=message.binding,
+                message=_key(message),
+                handler=handler,
+                lease_seconds=LEASE_SECONDS,
+                instead_of=gone,
+            )
+            arrival = await self._come_in(message.binding, arriving, away, deadline)
+            if arrival is None or arrival.state != "under way" or arrival.handler is None:
+                return arrival
+            gone = arrival.handler if is_gone(arrival.handler.name) else None
+            if gone is None:
+                await asyncio.sleep(_LOOK_SECONDS)
+            deadline = asyncio.get_running_loop().time() + away.deadline_seconds
+        raise ClaimLost(
+            f"another process has handled a message of {message.binding.owner} for long; let the platform deliver it again"
+        )
+
+    async def _come_in(
+        self, binding: Binding, arriving: Arriving, away: AwaySettings, deadline: float
+    ) -> Arrival | None:
+        coming = asyncio.create_task(self._store.come_in(binding.owner, arriving, away))
         try:
-            async with asyncio.timeout(away.deadline_seconds):
-                composed = await self._telling.compose(binding.owner, binding, claimed.absence, away)
-                text, remembers = composed.text, composed.remembers
-                await self._telling.deliver(deliver, binding, text)
-        except TimeoutError:
-            reason = f"it took longer than {away.deadline_seconds:g} seconds"
+            async with asyncio.timeout_at(deadline):
+                return await asyncio.shield(coming)
+        except TimeoutError as error:
+            reason = _LATE if not coming.done() else error_text(error)
         except Exception as error:  # noqa: BLE001 - the boundary: the message goes on whatever is wrong here
             reason = error_text(error)
-        status = "failed" if reason else "delivered"
+        _log.warning("who came in at %s could not be noted: %s", binding.owner, reason)
+        if not coming.done():
+            self._keep(asyncio.create_task(self._note_late(binding, coming)))
+        return None
+
+    async def _note_late(self, binding: Binding, coming: asyncio.Task[Arrival]) -> None:
+        """A digest that was claimed when the message had gone on is told to nobody, and its row says why."""
         try:
-            async with asyncio.timeout(away.deadline_seconds):
-                await self._store.end_digest(
-                    binding.owner, binding.agent, claimed.number, status, reason=reason, text=text, remembers=remembers
-                )
-        except Exception as error:  # noqa: BLE001 - as above
-            _log.warning("what became of a digest could not be written down: %s", error_text(error))
-        if reason:
-            _log.warning("the digest for %s was not delivered: %s", binding.owner, reason)
-        return Handled(digest=status, reason=reason)
+            arrival = await coming
+        except Exception:  # noqa: BLE001 - it was told of already
+            return
+        if arrival.digest is not None:
+            await self._telling.note(binding, arrival.digest, Told(status="failed", reason=_LATE))
+
+    def _keep(self, task: asyncio.Task[Any]) -> None:
+        self._late.add(task)
+        task.add_done_callback(self._late.discard)
 
     @asynccontextmanager
     async def _ours(self, message: Inbound, token: int) -> AsyncGenerator[None]:
@@ -147,13 +171,16 @@ class Doorway:
             handled = True
         finally:
             renewing.cancel()
-            try:
-                if handled:
-                    await self._store.handled(owner, key, token)
-                else:  # so that it is handled at once when it comes again
-                    await self._store.renew_arrival(owner, key, token, lease_seconds=0)
-            except Exception as error:  # noqa: BLE001 - it was handled, whether that is known or not
-                _log.warning("that a message of %s was handled could not be noted: %s", owner, error_text(error))
+            await asyncio.shield(asyncio.create_task(self._let_go(owner, key, token, handled)))
+
+    async def _let_go(self, owner: str, key: str, token: int, handled: bool) -> None:
+        try:
+            if handled:
+                await self._store.handled(owner, key, token)
+            else:  # so that it is handled at once when it comes again
+                await self._store.renew_arrival(owner, key, token, lease_seconds=0)
+        except Exception as error:  # noqa: BLE001 - it was handled, whether that is known or not
+            _log.warning("that a message of %s was handled could not be noted: %s", owner, error_text(error))
 
     async def _renew(self, owner: str, key: str, token: int) -> None:
         while True:
@@ -165,6 +192,10 @@ class Doorway:
 
 
 def _key(message: Inbound) -> str | None:
-    if message.id is None:
+    """What the message is known by: its id is one of its chat's."""
+    if not message.id:
         return None
-    return f"{message.binding.agent}/{message.binding.channel}/{message.id}"[:_ID_CHARS_MAX]
+    key = f"{message.binding.owner}/{message.id}"
+    if len(key) <= _KEY_CHARS_MAX and key.isprintable():
+        return key
+    return sha256(key.encode(errors="surrogatepass")).hexdigest()

@@ -24,6 +24,8 @@ _TELLING_WORDS = {
 _ALSO_ENGLISH = frozenset({"a", "as", "do", "i", "no", "on", "to"})
 """Small words of other languages that stand in any English text."""
 _OWN_SHARE_MIN = 0.25
+LANGUAGES = frozenset(_SMALL_WORDS)
+"""The languages that are told apart by their words."""
 SMALL_WORDS = frozenset(word for words in _SMALL_WORDS.values() for word in words.split())
 """The smallest words of these languages, which say nothing by themselves."""
 _BY_WORD: dict[str, list[str]] = {}

@@ -6,7 +6,7 @@ writing, it waits.
 
 from __future__ import annotations
 
-import logging
+import asyncio
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 
@@ -15,13 +15,11 @@ from afterglow.settings import Settings
 from afterglow.settings.away import AwaySettings
 from afterglow.steward import Daily
 from afterglow.store.contract import Store
-from afterglow.store.presence import Claimed
+from afterglow.store.presence import binding_of
 from afterglow.telling import Deliver, Telling
 from afterglow.turns import Binding
-from afterglow.work import Claim, Due, error_text
+from afterglow.work import Claim, Due
 from afterglow.worker import Commit
-
-_log = logging.getLogger(__name__)
 
 
 class Proactive:
@@ -39,9 +37,9 @@ class Proactive:
     async def act(self, claim: Claim) -> Commit | None:
         """Tell the owner, or put it off to when they may be told."""
         seen = await self._store.presence(claim.owner, claim.subject)
-        if seen is None or seen.seen_at is None or seen.channel is None:
+        binding = None if seen is None else binding_of(seen)
+        if seen is None or seen.seen_at is None or binding is None:
             return None
-        binding = Binding(agent=claim.subject, channel=seen.channel, sender=seen.sender or "")
         away = self._settings.away_of(binding)
         if not (away.enabled and away.daily_at):
             return None
@@ -56,44 +54,31 @@ class Proactive:
         async def tell() -> None:
             claimed = await self._store.claim_daily(claim, max_events=away.max_events)
             if claimed is not None:
-                await self._tell(claim.owner, binding, claimed, away)
+                deadline = asyncio.get_running_loop().time() + away.deadline_seconds
+                told = await self._telling.tell(binding, claimed, away, self._deliver, deadline, claim.owner)
+                await self._telling.note(binding, claimed, told, claim.owner)
 
         return put_off if at > now else tell
 
-    async def _tell(self, owner: str, binding: Binding, claimed: Claimed, away: AwaySettings) -> None:
-        text, remembers, reason = "", False, ""
-        try:
-            composed = await self._telling.compose(owner, binding, claimed.absence, away)
-            text, remembers = composed.text, composed.remembers
-            await self._telling.deliver(self._deliver, binding, text)
-        except Exception as error:  # noqa: BLE001 - the boundary: it was claimed, so what became of it is written down
-            reason = error_text(error)
-            _log.warning("the daily digest for %s was not delivered: %s", owner, reason)
-        await self._store.end_digest(
-            owner,
-            binding.agent,
-            claimed.number,
-            "failed" if reason else "delivered",
-            reason=reason,
-            text=text,
-            remembers=remembers,
-        )
-
 
 def dailies_of(chosen: Settings) -> Iterator[Daily]:
-    """The times of day at which somebody wants to be told, each with who."""
-    tables = [chosen.away_summary, *(agent.away_summary for agent in chosen.agents)]
-    every = [each for table in tables for each in (table, *table.bindings)]
-    zones = {chosen.zone, *(each.awake_hours.zone for each in every if each.awake_hours and each.awake_hours.zone)}
-    for at in sorted({each.daily_at for each in every if each.daily_at}):
-        for zone in sorted(zones):
-            yield Daily(at=at, zone=zone, wants=_wanting(chosen, at, zone))
+    """The times of day at which somebody may want to be told, each with who does."""
+    for at, zone in sorted({time for away in _tables(chosen) if (time := _time(away, chosen)) is not None}):
+        yield Daily(at=at, zone=zone, wants=_wanting(chosen, (at, zone)))
 
 
-def _wanting(chosen: Settings, at: str, zone: str) -> Callable[[Binding], bool]:
-    def wants(binding: Binding) -> bool:
-        away = chosen.away_of(binding)
-        own = (away.awake_hours.zone if away.awake_hours else "") or chosen.zone
-        return away.enabled and (away.daily_at, own) == (at, zone)
+def _tables(chosen: Settings) -> Iterator[AwaySettings]:
+    """What holds for anybody: for all agents, for each of those that are listed, for each binding that is."""
+    for own in (None, *(agent.away_summary for agent in chosen.agents)):
+        away = chosen.away_summary if own is None else chosen.away_summary.overridden_by([own])
+        yield away
+        for each in away.bindings:
+            yield away.of(Binding(agent="any", channel=each.channel, sender=each.sender or "any"))
 
-    return wants
+
+def _time(away: AwaySettings, chosen: Settings) -> tuple[str, str] | None:
+    return (away.daily_at, away.zone_or(chosen.zone)) if away.enabled and away.daily_at else None
+
+
+def _wanting(chosen: Settings, time: tuple[str, str]) -> Callable[[Binding], bool]:
+    return lambda binding: _time(chosen.away_of(binding), chosen) == time

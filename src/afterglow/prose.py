@@ -17,22 +17,25 @@ from functools import partial
 from afterglow.checks import not_an_answer
 from afterglow.clock import new_fence
 from afterglow.contexts import MeansOf
-from afterglow.digest import duration, last_of_each_goal
+from afterglow.digest import last_of_each_goal
 from afterglow.errors import ModelBadOutput
 from afterglow.goals import GoalEvent
 from afterglow.guard import strip_invisible
-from afterglow.language import language_of
+from afterglow.language import LANGUAGES, language_of
 from afterglow.model import Completion, PaidAnswer, Request
 from afterglow.model.offline import NAME as OFFLINE
 from afterglow.prompts import load
 from afterglow.settings.away import AwaySettings
 from afterglow.store.contract import Store
+from afterglow.store.presence import binding_of
 from afterglow.turns import Binding
 from afterglow.work import Claim, Due
 from afterglow.worker import Commit
 
 SETTLE_SECONDS = 60
 """So long after an event the words are made, and not at each of many."""
+AGAIN_SECONDS = 1800
+"""So long after they were made they may be made anew."""
 _TOKENS_MAX = 200
 _CHARS_MAX = 600
 _SENTENCES_MAX = 3
@@ -55,7 +58,6 @@ class Events:
 
     goals: Sequence[GoalEvent]
     """How each goal stands."""
-    elapsed: timedelta
 
     @property
     def counts(self) -> Counter[str]:
@@ -88,19 +90,22 @@ class Prose:
     async def act(self, claim: Claim) -> Commit | None:
         """The sentences for what the owner does not know yet, and their commit; later, where they only just wrote."""
         found = await self._store.untold(claim.owner, claim.subject, limit=1_000)
-        if found is None or not found[1] or found[0].seen_at is None or found[0].channel is None:
+        seen = await self._store.presence(claim.owner, claim.subject)
+        binding = None if seen is None else binding_of(seen)
+        if found is None or not found[1] or seen is None or seen.seen_at is None or binding is None:
             return None
         presence, events = found
-        binding = Binding(agent=claim.subject, channel=found[0].channel, sender=found[0].sender or "")
         away = self._away_of(binding)
         model = self._means_of(claim.subject).summarising
         if not (away.enabled and away.prose) or model.name == OFFLINE or presence.prose_to == events[0].number:
             return None
         now = self._store.clock.now()
-        quiet_at = found[0].seen_at + timedelta(seconds=self._quiet_seconds(claim.subject))
-        if now < quiet_at:
-            return partial(self._store.finish, claim, [_due(quiet_at)])
-        told = Events(goals=last_of_each_goal(events[: away.max_events]), elapsed=now - found[0].seen_at)
+        later = seen.seen_at + timedelta(seconds=self._quiet_seconds(claim.subject))
+        if presence.prose_at is not None:  # of many events in a row not each is worth a call
+            later = max(later, presence.prose_at + timedelta(seconds=AGAIN_SECONDS))
+        if now < later:
+            return partial(self._store.finish, claim, [_due(later)])
+        told = Events(goals=last_of_each_goal(events[: away.max_events]))
         made = await self._written(claim, told, away)
         if made is None:
             return None
@@ -110,7 +115,7 @@ class Prose:
     async def _written(self, claim: Claim, told: Events, away: AwaySettings) -> tuple[str, float | None] | None:
         """Sentences that say nothing wrong, as far as can be told; None where the model gives none."""
         means = self._means_of(claim.subject)
-        language = away.language or await self._language(claim.owner) or "English"
+        language = away.language.title() or await self._language(claim.owner) or "English"
         fence = new_fence(self._store.clock)
         flaw, costs = "", list[float | None]()
         for _ in range(2):
@@ -171,7 +176,7 @@ def flaw_in(text: str, told: Events, request: Request, fence: str, language: str
     if wrong := next((goal for goal in told.goals if _is_turned_round(text, goal)), None):
         return f"{wrong.title!r} is {wrong.outcome.replace('_', ' ')}, and it said otherwise"
     written = language_of(text)
-    if written is not None and written != language and language_of(told.listed) != written:
+    if written not in (None, language, language_of(told.listed)) and language in LANGUAGES:
         return f"it was in {written}, and {language} is wanted"
     return ""
 
@@ -197,7 +202,7 @@ def _is_turned_round(text: str, goal: GoalEvent) -> bool:
 def _wrong_numbers(text: str, told: Events) -> list[str]:
     """Numbers that are neither a count nor part of what is told."""
     allowed = {str(count) for count in (*told.counts.values(), len(told.goals))}
-    allowed |= set(_NUMBER.findall(told.listed)) | set(_NUMBER.findall(duration(told.elapsed)))
+    allowed |= set(_NUMBER.findall(told.listed))
     said = [(each, each) for each in _NUMBER.findall(text)]
     said += [(w, str(_NUMBER_WORDS[w])) for w in re.findall(r"[a-z]+", text.lower()) if w in _NUMBER_WORDS]
     listed = told.listed.lower()
@@ -207,19 +212,16 @@ def _wrong_numbers(text: str, told: Events) -> list[str]:
 def _request(
     told: Events, away: AwaySettings, claim: Claim, language: str, fence: str, flaw: str, deadline_seconds: float
 ) -> Request:
-    listed = (
-        f"{fence}\nAway for {duration(told.elapsed)}. {told.counted}.\n{told.listed.replace(fence, '[mark]')}\n{fence}"
-    )
     if away.prompt_template:
-        instructions, material = _filled(away.prompt_template, told, claim, language), listed
+        instructions = _filled(away.prompt_template, told, claim, language)
     else:
-        instructions, material = load("prose").filled(language=language, counts=told.counted), listed
+        instructions = load("prose").filled(language=language, counts=told.counted)
     if flaw:
         instructions += f"\n\nYour last answer was no good: {flaw}. Mind that this time."
     return Request(
         purpose="prose",
         instructions=instructions,
-        material=material,
+        material=f"{fence}\n{told.counted}.\n{told.listed.replace(fence, '[mark]')}\n{fence}",
         tokens_max=_TOKENS_MAX,
         deadline_seconds=deadline_seconds,
         owner=claim.owner,
@@ -230,7 +232,6 @@ def _filled(template: str, told: Events, claim: Claim, language: str) -> str:
     """Somebody's own instructions. The events are below, between marks, wherever they have their place for them."""
     values = {
         "agent": claim.subject,
-        "elapsed": duration(told.elapsed),
         "counts": told.counted,
         "events": "the list below",
         "language": language,

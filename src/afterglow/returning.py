@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
 from afterglow import guard, prose
-from afterglow.digest import Absence, Digest, Gate, gate
+from afterglow.clock import new_id
+from afterglow.digest import Digest, Gate, gate
 from afterglow.ending import Ending
 from afterglow.errors import BadInput
 from afterglow.goals import NOTE_CHARS_MAX, TITLE_CHARS_MAX, GoalEvent, outcome_of
@@ -20,6 +22,7 @@ from afterglow.telling import Deliver, Telling
 from afterglow.turns import Binding, Session, check_name, check_text
 
 _LISTED_MAX = 1_000
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,7 +45,7 @@ class Log:
 
     async def tail_since(self, since: datetime, limit: int) -> Sequence[GoalEvent]:
         """The newest events since a moment, the newest first."""
-        return await self._memory.goals(self._binding, since=since, limit=limit)
+        return await self._memory.store.goal_events(self._binding.owner, self._binding.agent, since=since, limit=limit)
 
 
 class Returning(Ending):
@@ -69,19 +72,28 @@ class Returning(Ending):
         `note` says how it went in a few words: the reason of a failure, or what is needed.
         """
         binding = to.binding if isinstance(to, Session) else to
-        check_name(goal, "goal")
+        check_goal(goal, "goal")
+        check_name(outcome, "outcome")
+        now = self.store.clock.now()
         given = Step(
             agent=binding.agent,
             goal=goal,
-            step=None if step is None else _named(step),
-            outcome=outcome_of(_worded(outcome)),
-            title=self._shown(binding.agent, title or goal, "title", TITLE_CHARS_MAX),
-            note=self._shown(binding.agent, note, "note", NOTE_CHARS_MAX),
-            at=_moment(at) or self.store.clock.now(),
+            step=f"#{new_id(self.store.clock)}" if step is None else _named(step),
+            outcome=outcome_of(outcome),
+            title=self.goal_words(binding.agent, title, TITLE_CHARS_MAX)
+            or self.goal_words(binding.agent, goal, TITLE_CHARS_MAX),
+            note=self.goal_words(binding.agent, note, NOTE_CHARS_MAX),
+            at=_moment(at) or now,
         )
         away = self.settings.away_of(binding)
-        wanted = [prose.due_after(self.store.clock.now())] if away.enabled and away.prose else []
-        return await self.store.record_goal(to.owner, given, wanted)
+        wanted = [prose.due_after(now)] if away.enabled and away.prose else []
+        event = await self.store.record_goal(to.owner, given, wanted)
+        if event.outcome != given.outcome:
+            _log.warning(
+                "step %s of goal %s is %s already, and stays so; what changes it is another step",
+                *(event.step, event.goal, event.outcome),
+            )
+        return event
 
     async def goals(
         self,
@@ -119,19 +131,15 @@ class Returning(Ending):
     async def preview_digest(self, binding: Binding, *, since: datetime | None = None) -> Preview:
         """What the person would be told if they wrote now, and which gate would stop it; `since` looks back further."""
         away = self.settings.away_of(binding)
-        now = self.store.clock.now()
         found = await self.store.presence(binding.owner, binding.agent)
-        seen = found.seen_at if found else None
-        untold = found.untold if found else 0
-        start = _moment(since) or seen or now
-        events = await self._since(binding, _moment(since), untold, away.max_events)
-        absence = Absence(since=min(start, now), until=now, events=events[: away.max_events], total=len(events))
-        if since is None:
-            absence = Absence(since=min(start, now), until=now, events=events, total=untold)
+        absence = await self.store.absence(
+            binding.owner, binding.agent, max_events=away.max_events, since=_moment(since)
+        )
         composed = await Telling(self.store, self.settings).compose(binding.owner, binding, absence, away)
+        untold = found.untold if found else 0
         return Preview(
             presence=found,
-            stopped_by=gate(away, seen, now, untold),
+            stopped_by=gate(away, found.seen_at if found else None, self.store.clock.now(), untold),
             total=absence.total,
             text=composed.text if absence.events else "",
         )
@@ -140,32 +148,31 @@ class Returning(Ending):
         """What people were told of the times they were away, or why not; the newest first."""
         return await self.store.digests(owner, agent=agent, limit=_within(limit))
 
-    async def _since(self, binding: Binding, since: datetime | None, untold: int, most: int) -> list[GoalEvent]:
-        if since is not None:
-            return await self.goals(binding, since=since, limit=min(_LISTED_MAX, most + 1))
-        return await self.goals(binding, limit=min(untold, most)) if untold else []
-
     @cached_property
     def _doorway(self) -> Doorway:
         return Doorway(self.store, self.settings)
 
-    def _shown(self, agent: str, text: str, what: str, chars_max: int) -> str:
-        """Words of an agent as people may see them: without secrets, on one line, not too long."""
-        check_text(text, what)
+    def goal_words(self, agent: str, text: str, chars_max: int) -> str:
+        """Words of an agent as people may see them: without secrets and invisible characters, on one line, not too long."""
+        check_text(text, "what is said of a goal")
         chosen = self.settings.agent(agent)
         clean = guard.redact(text, secrets=chosen.redact_secrets, private=chosen.drop_private).text
-        words = " ".join(clean.split())
+        words = " ".join(guard.strip_invisible(clean)[0].split())
         return words if len(words) <= chars_max else words[: chars_max - 1] + "…"
 
 
+def check_goal(name: str, what: str) -> None:
+    """The id of a goal, or of a step: a name with something to see in it."""
+    check_name(name, what)
+    if not guard.strip_invisible(name)[0].strip():
+        raise BadInput(f"the {what} is blank; give it a name")
+
+
 def _named(step: str | int) -> str:
-    check_name(str(step), "step")
+    check_goal(str(step), "step")
+    if str(step).startswith("#"):
+        raise BadInput(f"the step {step!r} begins with #, as those do that have no name; call it otherwise")
     return str(step)
-
-
-def _worded(outcome: str) -> str:
-    check_name(outcome, "outcome")
-    return outcome
 
 
 def _moment(at: datetime | None) -> datetime | None:

@@ -18,10 +18,12 @@ from afterglow.errors import AfterglowError, NotAllowed
 from afterglow.primary import Flag, Lease
 from afterglow.schedule import is_due
 from afterglow.store.contract import Store
+from afterglow.store.presence import binding_of
 from afterglow.turns import Binding
 from afterglow.worker import is_gone
 
 _DRIFT_SESSIONS = 1_000
+_PEOPLE_AT_ONCE = 1_000
 _OLDEST_SHARE = 5
 """One in so many places of a sweep is for sessions that have waited longest."""
 
@@ -154,8 +156,24 @@ class Steward:
         for each in self._chosen.dailies:
             last = await self._store.schedule_kept(each.name)
             if last is None or is_due(each.schedule, last, now, ZoneInfo(each.zone)):
-                found = await self._store.keep_daily(each.name, last, wants=each.wants)
+                found = 0 if last is None else await self._tell_all(each)
+                await self._store.keep_time(each.name, last)
                 _log.info("%s: due to %d", each.name, found)
+
+    async def _tell_all(self, daily: Daily) -> int:
+        """Make it due to all who want it and have something untold, some at a time, so that nobody waits for it."""
+        found, after = 0, None
+        while page := await self._store.untold_people(limit=_PEOPLE_AT_ONCE, after=after):
+            to: list[tuple[str, str]] = []
+            for each in page:
+                # Who was never seen here may have been as one of those that are joined.
+                seen = each if each.seen_at is not None else await self._store.presence(each.owner, each.agent)
+                binding = None if seen is None else binding_of(seen)
+                if binding is not None and daily.wants(binding):
+                    to.append((each.owner, each.agent))
+            await self._store.mark_told_due(daily.name, to)
+            found, after = found + len(to), page[-1]
+        return found
 
     async def _drift(self, now: datetime) -> int:
         if not self._chosen.drift_days:

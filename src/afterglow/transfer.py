@@ -15,13 +15,14 @@ from typing import Any, TypeVar, cast
 
 from afterglow.compaction import Block
 from afterglow.context import Report
-from afterglow.digest import Digest
+from afterglow.digest import OCCASIONS, STATUSES, Digest
 from afterglow.errors import BadInput, NotFound
 from afterglow.facts import Evidence, Fact, normalised
 from afterglow.facts.received import received
 from afterglow.facts.said import raw_words_of
-from afterglow.goals import OUTCOMES, GoalEvent, known_outcome
+from afterglow.goals import NOTE_CHARS_MAX, OUTCOMES, TITLE_CHARS_MAX, GoalEvent
 from afterglow.memory import Memory
+from afterglow.returning import check_goal
 from afterglow.store.log import Entry
 from afterglow.store.moving_goals import Standing
 from afterglow.store.stones import is_stone
@@ -98,7 +99,7 @@ async def _goal_lines(memory: Memory, scope: Scope) -> AsyncIterator[str]:
                 for event in events:
                     yield _line("goal", asdict(event))
                 number = events[-1].number
-            told = await memory.store.digests(standing.owner, agent=standing.agent, limit=_PAGE)
+            told = await memory.store.digests(standing.owner, agent=standing.agent, limit=_PAGE, of_one=True)
             yield _line("presence", {**asdict(standing), "digests": [asdict(each) for each in told]})
         last = page[-1]
 
@@ -266,8 +267,16 @@ class _Pending:
         """A goal event. They are written some at a time, those of one owner together."""
         if self._events and (event.owner, event.agent) != (self._events[0].owner, self._events[0].agent):
             raise BadInput(f"a goal of {event.owner!r} stands among those of {self._events[0].owner!r}")
-        if known_outcome(event.outcome) != event.outcome:
+        if event.outcome not in OUTCOMES:
             raise BadInput(f"{event.outcome!r} is no outcome; use one of {', '.join(OUTCOMES)}")
+        for what in ("goal", "step"):
+            check_goal(getattr(event, what), what)
+        words = self._memory.goal_words
+        event = replace(
+            event,
+            title=words(event.agent, event.title, TITLE_CHARS_MAX) or event.goal,
+            note=words(event.agent, event.note, NOTE_CHARS_MAX),
+        )
         if (event.owner, event.owner) not in self.forgotten:
             self._events.append(event)
         if len(self._events) >= _PAGE:
@@ -277,6 +286,10 @@ class _Pending:
         """When somebody was last seen, and what they were told."""
         await self._flush_events()
         told = [_read(Digest, each) for each in value.pop("digests")]
+        if wrong := next((each for each in told if each.kind not in OCCASIONS or each.status not in STATUSES), None):
+            raise BadInput(
+                f"a digest is {wrong.status!r} and {wrong.kind!r}; it is one of {STATUSES} and of {OCCASIONS}"
+            )
         standing = _read(Standing, value)
         if (standing.owner, standing.owner) not in self.forgotten:
             await self._memory.store.restore_standing(standing, told)

@@ -12,7 +12,7 @@ from afterglow.channels import Channel, Part, render
 from tests.conftest import NOON
 
 ALIKE = str.maketrans({"∗": "*", "ˍ": "_", "∼": "~", "ˋ": "`", "\u2060": ""})
-FENCE = re.compile(r"^[> ]*`{3,}[\w+#.-]*$", re.MULTILINE)
+FENCE = re.compile(r"[> ]*(`{3,})[\w+#.-]*")
 
 
 def golden(parts: list[Part]) -> str:
@@ -38,12 +38,27 @@ def letters(parts: list[Part], channel: Channel) -> str:
     """The letters and digits that are seen, in order: no signs, no spaces, no languages of code."""
     text = "\n".join(part.text for part in parts).translate(ALIKE)
     if channel not in ("plain", "html", "telegram"):
-        text = FENCE.sub("", text)
+        text = _without_fences(text)
     if channel == "html":
         text = re.sub(r"<[^>]*>", "", text)
     if channel in ("html", "slack"):
         text = html.unescape(text)
     return "".join(char for char in unquote(text).translate(ALIKE) if char.isalnum())
+
+
+def _without_fences(text: str) -> str:
+    """Without the lines that begin and end code; what looks like one within it is part of it."""
+    kept: list[str] = []
+    fence = ""
+    for line in text.split("\n"):
+        found = FENCE.fullmatch(line)
+        if found and not fence:
+            fence = found[1]
+        elif found and line.lstrip("> ") == fence:
+            fence = ""
+        else:
+            kept.append(line)
+    return "\n".join(kept)
 
 
 def seen(markdown: str) -> str:

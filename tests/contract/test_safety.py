@@ -28,7 +28,7 @@ from tests.faults.promises import broken, dump
 pytestmark = pytest.mark.spec("SAFE-2")
 
 own_server = faults.own_server
-OF_EVERYONE = {"owners", "claim", "tokens", "find_token", "check", "join", "part", "restore_owner"}
+OF_EVERYONE = {"untold_people", "owners", "claim", "tokens", "find_token", "check", "join", "part", "restore_owner"}
 TABLES = (
     "owners",
     "sessions",

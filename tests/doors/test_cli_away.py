@@ -38,13 +38,14 @@ def test_goals_are_written_down_once_and_listed(run: Run, folder: Path) -> None:
     run("init")
     assert "say whose with --owner" in run("goals", code=1).stderr
     given = ("goals", "record", "deploy", "failed_quota", "--owner", KATE.owner, "--step", "1", "--note", EVIL)
-    assert "deploy: failed (step 1, number 1)." in run(*given).stdout
+    assert run(*given).stdout == f"deploy: failed, step 1 of deploy, for {KATE.owner}.\n"
     assert json.loads(run(*given, "--json").stdout)["number"] == 1, "the same step again"
+    assert "was there already, and stays" in run("goals", "record", "deploy", "done", "--step", "1").stderr
     run("goals", "record", "report", "done", "--title", "Weekly report")
     assert [each["goal"] for each in json.loads(run("goals", "--json").stdout)["items"]] == ["report", "deploy"]
     shown = run("goals").stdout
     assert "Weekly report" in shown and "completed" in shown
-    assert "There are no goals" in run("goals", "--goal", "other").stderr
+    assert "No goal fits" in run("goals", "--goal", "other").stderr
     for wrong, said in [
         (("record", "x", "blah"), "is no outcome that is known"),
         (("record", "x", "done", "--owner", "kate"), "agent/channel/sender"),

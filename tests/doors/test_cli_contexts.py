@@ -595,7 +595,7 @@ def test_doctor_warns_of_a_key_whose_package_is_missing(
     monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
     shown = " ".join(run("doctor").stdout.split())
     assert "ANTHROPIC_API_KEY is set, but the package langchain-anthropic is missing" in shown
-    assert "pip install 'afterglow[anthropic]'" in shown
+    assert "pip install '.[anthropic]'" in shown
     loaded = load(environ={"AFTERGLOW_COMPACTION__MODEL": "offline", "AFTERGLOW_DATA_DIR": str(talked)})
     assert [each.mark for each in doctor.models(loaded, os.environ)] == ["✓"], "a key that nobody wants is no matter"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from afterglow.store.presence import Arriving
+from afterglow.store.arrivals import Arriving, Handler
 from tests.conftest import KATE
 from tests.faults.nursery import Nursery
 from tests.faults.promises import broken
@@ -25,7 +25,8 @@ def said(lines: list[Any], what: str) -> list[str]:
 async def away(address: str, order: dict[str, Any], nursery: Nursery, steps: int = 3) -> None:
     """Somebody was seen, and then three steps were made."""
     store = await open_store(address)
-    await store.come_in(KATE.owner, Arriving(binding=KATE, message=None, token=1, lease_seconds=1), EVERY_TIME)
+    arriving = Arriving(binding=KATE, message=None, handler=Handler(name="w", token=1), lease_seconds=1)
+    await store.come_in(KATE.owner, arriving, EVERY_TIME)
     await store.close()
     nursery.well("act", steps=steps, **order)
 

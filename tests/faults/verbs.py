@@ -19,6 +19,7 @@ from afterglow.facts import Evidence, Fact
 from afterglow.goals import GoalEvent
 from afterglow.settings.away import AwaySettings
 from afterglow.spend import Amount, Call, Reservation, Usage
+from afterglow.store.arrivals import Arriving, Handler
 from afterglow.store.blocks import Change
 from afterglow.store.contract import Store
 from afterglow.store.facts import Again, Gathered, WantedFacts
@@ -26,7 +27,6 @@ from afterglow.store.files import FileTrouble
 from afterglow.store.goals import Step
 from afterglow.store.log import Entry, Shown
 from afterglow.store.moving_goals import Standing
-from afterglow.store.presence import Arriving
 from afterglow.store.readings import Read, Reading
 from afterglow.store.transaction import EVERYONE, Tx
 from afterglow.summaries import Summary
@@ -266,7 +266,8 @@ async def _was_away(store: Store, binding: Binding) -> None:
 
 
 def _arriving(binding: Binding, agent: str, message: str) -> Arriving:
-    return Arriving(binding=replace(binding, agent=agent), message=message, token=5, lease_seconds=60)
+    handler = Handler(name="w", token=5)
+    return Arriving(binding=replace(binding, agent=agent), message=message, handler=handler, lease_seconds=60)
 
 
 def _step(agent: str, step: str) -> Step:
@@ -276,12 +277,12 @@ def _step(agent: str, step: str) -> Step:
 
 
 def _goal(agent: str) -> GoalEvent:
-    step = _step(agent, "1")
+    step = replace(_step(agent, "1"), at=LATER)
     return GoalEvent(owner=KATE.owner, number=1, **{name: getattr(step, name) for name in Step.__slots__})
 
 
 def _standing(agent: str) -> Standing:
-    seen = {"seen_at": NOON, "channel": "telegram", "sender": "ana"}
+    seen = {"seen_at": LATER, "channel": "telegram", "sender": "ana"}
     return Standing(owner=KATE.owner, agent=agent, version=3, events=0, told_to=0, **seen)  # type: ignore[arg-type]
 
 
@@ -447,7 +448,10 @@ VERBS: dict[str, Verb] = {
     "renew_arrival": lambda store: store.renew_arrival(KATE.owner, "prosed 0", 5, lease_seconds=90),
     "end_digest": lambda store: store.end_digest(KATE.owner, "told", 2, "delivered", text="told", remembers=False),
     "claim_daily": _claim_daily,
-    "keep_daily": lambda store: store.keep_daily("daily at 08:00", None, wants=lambda binding: True),
+    "untold_people": lambda store: store.untold_people(),
+    "mark_told_due": lambda store: store.mark_told_due("daily", [(KATE.owner, "told")]),
+    "keep_time": lambda store: store.keep_time("daily at 08:00", None),
+    "absence": lambda store: store.absence(KATE.owner, "prosed", max_events=5),
     "commit_prose": _commit_prose,
     "untold": lambda store: store.untold(KATE.owner, "prosed", limit=5),
     "presence": lambda store: store.presence(KATE.owner, "told"),

@@ -96,8 +96,8 @@ ROWS: dict[int, list[str]] = {
         f"""INSERT INTO presence (owner, agent, version, seen_at, channel, sender, events)
             VALUES ('{OWNER}', 'kate', 1, 3, 'telegram', 'ana', 1)""",
         f"INSERT INTO goal_events VALUES ('{OWNER}', 'kate', 1, 'boil', '1', 'completed', 'Boil', '', 4)",
-        f"INSERT INTO digests VALUES ('{OWNER}', 'kate', 1, 3, 1, 'none', 'nothing happened', 0, 0, '', 'return', 0)",
-        f"INSERT INTO arrivals VALUES ('{OWNER}', 'm', 3, NULL, 4)",
+        f"INSERT INTO digests VALUES ('{OWNER}', 'kate', 1, 3, 1, 'none', 'nothing happened', 0, 0, '', 'return', 0, 0)",
+        f"INSERT INTO arrivals VALUES ('{OWNER}', 'm', 3, 'w', NULL, 4)",
     ],
 }
 

@@ -19,7 +19,8 @@ from afterglow.memory import Memory
 from afterglow.model import Request
 from afterglow.model.scripted import ScriptedModel
 from afterglow.steward import Steward
-from afterglow.store.presence import LOST, Arriving
+from afterglow.store.arrivals import Arriving, Handler
+from afterglow.store.digests import LOST
 from afterglow.store.transaction import EVERYONE
 from afterglow.transfer import export_lines, import_lines
 from afterglow.turns import Binding
@@ -229,7 +230,7 @@ async def test_whatever_happens_to_the_digest_the_message_goes_on(
 async def test_a_digest_whose_process_died_is_lost_and_says_so(memory_with: OpenMemory) -> None:
     memory, chat = memory_with(away_summary=AWAY), Chat()
     await away_with(memory, chat, "done")
-    arriving = Arriving(binding=KATE, message=None, token=1, lease_seconds=60)
+    arriving = Arriving(binding=KATE, message=None, handler=Handler(name="w", token=1), lease_seconds=60)
     arrival = await memory.store.come_in(KATE.owner, arriving, memory.settings.away_of(KATE))
     assert arrival.digest is not None, "and here the process dies"
     assert [each.status for each in await memory.digests(owner=KATE.owner)] == ["claimed"]
@@ -284,7 +285,8 @@ async def test_a_message_that_another_process_handles_is_waited_for_and_taken_ov
     assert not second.done() and chat.seen == []
     done.set()
     assert (await first).result == "slow" and (await second).again and chat.seen == []
-    dead = Arriving(binding=KATE, message="kate/telegram/2", token=1, lease_seconds=60)
+    elsewhere = Handler(name="elsewhere:1", token=1)
+    dead = Arriving(binding=KATE, message=f"{KATE.owner}/2", handler=elsewhere, lease_seconds=60)
     await memory.store.come_in(KATE.owner, dead, memory.settings.away_of(KATE))
     third = asyncio.create_task(write(memory, chat, "hi", id="2"))
     await asyncio.sleep(0.05)
@@ -447,14 +449,14 @@ async def test_prose_is_in_the_owners_language_by_a_template_of_their_own_and_ma
     memory_with: OpenMemory,
 ) -> None:
     model, asked = saying("Raport (Weekly report) jest gotowy, a Deploy się nie udał.")
-    template = "Tell {agent}'s human in {language} of {events} ({counts}, {elapsed})."
+    template = "Tell {agent}'s human in {language} of {events} ({counts})."
     memory = memory_with(away_summary={**PROSE, "prompt_template": template, "show_cost": True}, answering=model)
     await memory.append(
         KATE, "user", "Czy raport jest już gotowy? Nie wiem co z tym jest, ale to jest na dziś i dla nich."
     )
     told = await prosed(memory, Chat())
     assert "Raport (Weekly report) jest gotowy" in told and "cost $" in told
-    assert asked[0].instructions == "Tell kate's human in Polish of the list below (1 failed, 1 completed, 5 h)."
+    assert asked[0].instructions == "Tell kate's human in Polish of the list below (1 failed, 1 completed)."
 
 
 @pytest.mark.spec("AWAY-8", "SAFE-5")
@@ -608,6 +610,23 @@ async def test_what_was_forgotten_goes_from_the_words_of_digests_and_an_owner_go
     assert await memory.store.rows_holding(["Found a hotel"]) != [], "ben's is there"
     assert len(await memory.goals(OTHER)) == 1
     assert (await write(memory, chat)).stopped_by == "first", "it begins anew"
+
+
+@pytest.mark.spec("SAFE-3", "P12")
+async def test_what_is_forgotten_while_a_digest_is_under_way_is_not_kept_in_it(memory_with: OpenMemory) -> None:
+    memory, chat = memory_with(away_summary={**AWAY, "style": "rich"}), Chat()
+    await write(memory, chat)
+    fact = await memory.facts.add(KATE.owner, "I prefer small hotels.", type="preference")
+    await memory.record_goal(KATE, "g", "done")
+    later(memory, 5 * HOURS)
+
+    async def forgetting(to: Binding, part: Part) -> None:
+        await memory.facts.forget(KATE.owner, fact.id)
+
+    handled = await memory.on_inbound(Inbound(binding=KATE, text="hi"), deliver=forgetting)
+    assert handled.digest == "delivered"
+    (kept,) = await memory.digests(owner=KATE.owner)
+    assert (kept.status, kept.text) == ("delivered", "")
 
 
 @pytest.mark.spec("LOG-7", "AWAY-12", "AWAY-7")

@@ -100,7 +100,7 @@ async def test_a_missing_package_is_named_with_how_to_install_it(
         monkeypatch.delitem(sys.modules, f"afterglow.sources.{name}", raising=False)
     monkeypatch.setitem(sys.modules, package, None)
     given = {**settings, "address": settings["address"].format(path=path)} if "address" in settings else settings
-    with pytest.raises(MissingPackage, match=r"pip install 'afterglow\[sources\]'"):
+    with pytest.raises(MissingPackage, match=r"pip install '.\[sources\]'"):
         await make("one", declared(**given), environ={}).report(MORNING, "", tokens_max=9)
 
 

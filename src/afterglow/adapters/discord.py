@@ -17,7 +17,7 @@ try:
     import discord
 except ImportError:
     raise MissingPackage(
-        "this adapter needs the package discord.py; install it with: pip install 'afterglow[discord]'"
+        "this adapter needs the package discord.py; install it with: pip install '.[discord]' in Afterglow's folder"
     ) from None
 
 

@@ -23,7 +23,7 @@ try:
     from slack_sdk.web.async_client import AsyncWebClient
 except ImportError:
     raise MissingPackage(
-        "this adapter needs the packages slack-bolt and aiohttp; install them with: pip install 'afterglow[slack]'"
+        "this adapter needs the packages slack-bolt and aiohttp; install both with: pip install '.[slack]' in its folder"
     ) from None
 
 _WRITTEN = (None, "file_share")

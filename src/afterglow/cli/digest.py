@@ -62,7 +62,7 @@ def preview(
     call.screen.answer(data, *shown)
     if not parts:
         call.screen.note("Nothing has happened since they were last here.")
-    if found.stopped_by is not None and not why:
+    if found.stopped_by is not None and not why and since is None:
         more = call.typed("digest", "--why", owner=owner)
         call.screen.note(f"It would not be sent: {_REASONS[found.stopped_by]}. `{more}` says more.")
 

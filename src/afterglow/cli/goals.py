@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from afterglow.turns import Binding
 
 PANEL = "While you were away"
+_WORDS_CHARS = 120
 STYLES = {"completed": "green", "cancelled": "dim", "failed": "red", "needs_you": "bold yellow", "running": ""}
 
 
@@ -42,12 +43,10 @@ def list_goals(
         return await memory.goals(await binding(memory, owner), since=start, limit=min(limit, 1_000), goal=goal)
 
     events = call.run(read)
-    call.screen.items(
-        events,
-        ("when", "~goal", "outcome", "~note"),
-        [_row(call, event) for event in events],
-        empty=f"There are no goals; `{call.typed('goals', 'record', 'GOAL', 'OUTCOME', owner=owner)}` writes one down.",
-    )
+    writing = call.typed("goals", "record", "GOAL", "OUTCOME", owner=owner or "AGENT/CHANNEL/SENDER")
+    empty = f"There are no goals; `{writing}` writes one down." if goal is None and since is None else "No goal fits."
+    columns = ("when", "goal", "step", "outcome", "~title and note")
+    call.screen.items(events, columns, [_row(call, event) for event in events], empty=empty)
 
 
 def record(
@@ -79,9 +78,12 @@ def record(
         return await memory.record_goal(to, goal, outcome, step=step, title=title, note=note)
 
     event = call.run(act)
-    call.screen.answer(
-        event, f"{event.title}: {event.outcome.replace('_', ' ')} (step {event.step}, number {event.number:,})."
-    )
+    told = f"{event.title}: {event.outcome.replace('_', ' ')}, step {event.step} of {event.goal}, for {event.owner}."
+    call.screen.answer(event, told)
+    if event.outcome != known_outcome(outcome):
+        call.screen.warn(
+            "That step was there already, and stays as it is; give another --step for what happened since."
+        )
 
 
 async def binding(memory: Memory, owner: str | None, *, may_be_new: bool = False) -> Binding:
@@ -110,4 +112,6 @@ def _row(call: Call, event: GoalEvent) -> tuple[Any, ...]:
     from afterglow.cli.screen import Styled
 
     outcome = Styled().add(event.outcome.replace("_", " "), STYLES[event.outcome]).text
-    return call.screen.time(event.at), event.title, outcome, event.note
+    words = ": ".join(each for each in (event.title if event.title != event.goal else "", event.note) if each)
+    brief = words if len(words) <= _WORDS_CHARS else words[:_WORDS_CHARS] + "…"
+    return call.screen.time(event.at), event.goal, event.step, outcome, brief

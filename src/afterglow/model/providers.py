@@ -54,7 +54,7 @@ class Provider:
 
     @property
     def installation(self) -> str:
-        return f"afterglow[{self.extra}]" if self.extra else self.package.replace("_", "-")
+        return f".[{self.extra}]" if self.extra else self.package.replace("_", "-")
 
     def options(self, model: str, window_tokens: int, base_url: str | None) -> dict[str, Any]:
         """What LangChain's class is made with, beside the model's name and the key."""

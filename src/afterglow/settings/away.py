@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from datetime import time
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, field_validator
 
 from afterglow.awake import AwakeHours
 from afterglow.settings import values
@@ -18,7 +19,7 @@ from afterglow.turns import Binding
 
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 _PLACE = re.compile(r"\{(\w*)\}")
-PLACES = ("agent", "elapsed", "counts", "events", "language")
+PLACES = ("agent", "counts", "events", "language")
 """What a prompt template has places for."""
 
 
@@ -32,6 +33,10 @@ def _clock(value: str) -> str:
     if value and not _CLOCK.fullmatch(value):
         raise ValueError(f"{shown(value)} is no time of day; write hours and minutes, such as 08:30")
     return value
+
+
+def _time(value: str) -> str:
+    return _clock(value or "(nothing)")
 
 
 def _template(value: str) -> str:
@@ -62,11 +67,9 @@ OwnZone = Annotated[
 class AwakeHoursSettings(Table):
     """When somebody may be written to unasked: from `start` to before `end`, also over midnight."""
 
-    start: Annotated[str, _TIME, AfterValidator(_clock)] = Field(
-        default="08:00", min_length=4, max_length=5, description="From when."
-    )
-    end: Annotated[str, _TIME, AfterValidator(_clock)] = Field(
-        default="22:00", min_length=4, max_length=5, description="Until before when; as `start` means always."
+    start: Annotated[str, _TIME, AfterValidator(_time)] = Field(default="08:00", description="From when.")
+    end: Annotated[str, _TIME, AfterValidator(_time)] = Field(
+        default="22:00", description="Until before when; the same as `start` means always."
     )
     zone: OwnZone = Field(default="", max_length=100, description="By the clocks of which zone.")
 
@@ -91,9 +94,7 @@ class AwayTable(Table):
     )
     prompt_template: Annotated[
         str,
-        Told(
-            allowed="a text with a place for {events}, and maybe {agent}, {elapsed}, {counts}, {language}", example=""
-        ),
+        Told(allowed="a text with a place for {events}, and maybe {agent}, {counts}, {language}", example=""),
         AfterValidator(_template),
     ] = Field(default="", max_length=10_000, description="What that model is asked, in place of our own prompt.")
     language: Annotated[
@@ -109,11 +110,18 @@ class AwayTable(Table):
         str,
         Told(allowed="a time on the wall clock, such as 08:30", default="never", example="08:30"),
         AfterValidator(_clock),
-    ] = Field(default="", max_length=5, description="When what happened is told every day unasked, if anything did.")
+    ] = Field(
+        default="",
+        description="When what happened is told every day unasked, by the clock of awake_hours.zone or zone.",
+    )
     awake_hours: Annotated[
         AwakeHoursSettings | None,
         Told(allowed="a table with start, end and zone", default="at any hour"),
     ] = Field(default=None, description="When the person may be written to unasked; what is due at night waits.")
+
+    def zone_or(self, zone: str) -> str:
+        """The zone of the person's clock; this one, where none is named."""
+        return (self.awake_hours.zone if self.awake_hours else "") or zone
 
 
 class BindingAwaySettings(AwayTable):
@@ -138,6 +146,14 @@ class AwaySettings(AwayTable):
         tuple[BindingAwaySettings, ...],
         Told(allowed="tables, each with a channel, maybe a sender, and any of these keys"),
     ] = Field(default=(), max_length=1_000, description="What is otherwise for some of those who write.")
+
+    @field_validator("bindings")
+    @classmethod
+    def _has_each_once(cls, bindings: tuple[BindingAwaySettings, ...]) -> tuple[BindingAwaySettings, ...]:
+        counts = Counter((each.channel, each.sender) for each in bindings)
+        if twice := [shown("/".join(each).rstrip("/")) for each, count in counts.items() if count > 1]:
+            raise ValueError(f"{', '.join(twice)} stands there more than once; put its settings in one table")
+        return bindings
 
     def overridden_by(self, others: Iterable[AwayTable]) -> AwaySettings:
         """These settings, with those in their place that were given for the others, one after the other."""

@@ -70,7 +70,7 @@ def reference() -> str:
 
 
 def _title(leaf: Leaf) -> str:
-    if leaf.holds_tables and not leaf.listed:
+    if leaf.kind in ("list of tables", "tables by name") and not leaf.listed:
         return f"`[[{leaf.key}]]`" if leaf.kind == "list of tables" else f"`[{leaf.key}.{NAME}]`"
     table = ".".join(leaf.path[:-1])
     if not table:
@@ -82,13 +82,25 @@ def _row(leaf: Leaf) -> str:
     in_words = leaf.told and leaf.told.default
     default = "must be given" if leaf.default is None else leaf.default if in_words else f"`{leaf.default}`"
     variable = f"`{leaf.variable}`" if leaf.has_variable else "—"
-    cells = (f"`{leaf.key}`", leaf.kind, default, leaf.allowed, variable, leaf.meaning)
+    allowed = f"{leaf.allowed}: {_keys_of(leaf)}" if leaf.kind == "table" and leaf.path[0] != "agents" else leaf.allowed
+    cells = (f"`{leaf.key}`", leaf.kind, default, allowed, variable, leaf.meaning)
     return "| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in cells) + " |"
+
+
+def _keys_of(leaf: Leaf) -> str:
+    """The keys of a table that is a value, each with its default and what it means."""
+    table = table_of(leaf.info)
+    assert table is not None, "it is a table"
+    inner = [Leaf(path=(*leaf.path, name), info=info) for name, info in table.model_fields.items()]
+    told = [(each, each.told.default if each.told and each.told.default else f"`{each.default}`") for each in inner]
+    return "; ".join(f"`{each.path[-1]}` ({default}): {each.meaning.rstrip('.')}" for each, default in told)
 
 
 NEW: Mapping[str, Any] = {"away_summary.style": "rich"}
 """What a new set-up has otherwise than a file that says nothing: there nothing changes for who comes from elsewhere."""
 _NOTHING: Mapping[str, Any] = {}
+_LISTED = ("bindings",)
+"""Tables of which there are several, whose inner tables are explained above them."""
 
 
 def example(given: Mapping[str, Any] = _NOTHING) -> str:
@@ -109,8 +121,10 @@ def _parts(model: type[BaseModel], path: tuple[str, ...], given: Mapping[str, An
     yield from (_lines(leaf, given) for leaf in leaves if not leaf.holds_tables)
     for leaf in leaves:
         table = table_of(leaf.info)
-        if table and leaf.kind == "table" and path:  # an agent's, which has the keys of the section of its name
+        if table and leaf.kind == "table" and path:
             yield f"# {leaf.meaning}\n#[{leaf.key}]\n"
+            if path[0] != "agents" and path[-1] not in _LISTED:  # an agent's has the keys of the section of its name
+                yield from _parts(table, leaf.path, given)
         elif table and leaf.kind == "table":
             yield f"# {table.__doc__}\n[{leaf.key}]\n"
             yield from _parts(table, leaf.path, given)

@@ -70,7 +70,7 @@ class SearchSettings(Table):
         default="auto",
         min_length=1,
         max_length=200,
-        description="What searches by meaning. auto is the one that needs no key, if afterglow[meaning] is installed.",
+        description="What searches by meaning. auto is the one that needs no key, if the extra `meaning` is installed.",
     )
     base_url: Annotated[
         str | None,

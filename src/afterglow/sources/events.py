@@ -23,7 +23,7 @@ try:
 except ImportError:
     raise MissingPackage(
         "a calendar needs the packages icalendar and recurring-ical-events; "
-        "install them with: pip install 'afterglow[sources]'"
+        "install them with: pip install '.[sources]' in Afterglow's folder"
     ) from None
 
 SERIES_MAX = 20_000

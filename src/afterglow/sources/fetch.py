@@ -18,7 +18,7 @@ try:
     import httpx2 as httpx
 except ImportError:
     raise MissingPackage(
-        "a source on the web needs the package httpx2; install it with: pip install 'afterglow[sources]'"
+        "a source on the web needs the package httpx2; install it with: pip install '.[sources]' in Afterglow's folder"
     ) from None
 
 BODY_BYTES_MAX = 16 * 1024 * 1024

@@ -24,7 +24,7 @@ try:
     from afterglow.sources.fetch import client
 except ImportError:
     raise MissingPackage(
-        "a tool of an MCP server needs the package mcp; install it with: pip install 'afterglow[sources]'"
+        "a tool of an MCP server needs the package mcp; install it with: pip install '.[sources]' in Afterglow's folder"
     ) from None
 
 BYTES_MAX = 4 * 1024 * 1024

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from afterglow.clock import from_us, to_us
 from afterglow.facts import Fact
-from afterglow.store import facts, queue, sessions, twins
+from afterglow.store import digests, facts, queue, sessions, twins
 from afterglow.store.rows import insert
 from afterglow.store.transaction import Row, Tx
 from afterglow.turns import Owner
@@ -107,6 +107,7 @@ def part(tx: Tx, owner: str, now: datetime) -> Owner:
     row = tx.row("SELECT joined_to FROM aliases WHERE owner = :owner", owner=owner)
     before = twins.group(tx, owner)
     parted = sessions.part(tx, owner)
+    digests.unsay(tx, before)  # which may tell what is the other's from now on
     twins.release(tx, (owner,))
     twins.release(tx, [each for each in before if each != owner])
     _ask(tx, (owner, *([row["joined_to"]] if row else [])), now)

@@ -19,7 +19,7 @@ from typing import Any
 
 from afterglow.clock import to_us
 from afterglow.facts import Fact
-from afterglow.store import evidence, facts, presence, queue, remaking, search, sessions, stones
+from afterglow.store import digests, evidence, facts, queue, remaking, search, sessions, stones
 from afterglow.store.transaction import Row, Tx
 from afterglow.turns import begins_exchange
 from afterglow.work import Due
@@ -58,7 +58,7 @@ class Forgotten:
 def forget_fact(tx: Tx, fact: str, stated_on: Sequence[str], salt: str, now: datetime) -> Fact:
     """Turns of a conversation that prove it stay. What was said on one of these channels was said to have it kept, and goes."""
     facts.lock_owners(tx)
-    presence.unsay(tx, tx.owners)
+    digests.unsay(tx, tx.owners)
     row = facts.existing_row(tx, fact)
     rows = facts.with_its_words(tx, row) if row["content"] else [row]
     said = {(each["session"], each["seq"]) for row in rows for each in evidence.rows_of(tx, row)}
@@ -75,7 +75,7 @@ def forget_fact(tx: Tx, fact: str, stated_on: Sequence[str], salt: str, now: dat
 
 def forget_turns(tx: Tx, session: str, first_seq: int, last_seq: int, salt: str, now: datetime) -> Forgotten:
     facts.lock_owners(tx)
-    presence.unsay(tx, tx.owners)
+    digests.unsay(tx, tx.owners)
     row = sessions.existing(sessions.find(tx, session, lock=True), session)
     turns = _turns(tx, row, "seq BETWEEN :first AND :last AND removed <> :stone ORDER BY seq", first_seq, last_seq)
     if not turns:
@@ -219,7 +219,7 @@ def _ask_anew(tx: Tx, session: Row, now: datetime, *, blocks: bool, summary: boo
 
 def forget_session(tx: Tx, session: str, salt: str, now: datetime) -> Forgotten:
     facts.lock_owners(tx)
-    presence.unsay(tx, tx.owners)
+    digests.unsay(tx, tx.owners)
     row = sessions.existing(sessions.find(tx, session, lock=True), session)
     return step(tx, row, stones.salt_of(tx, row["owner"], salt), now)
 

@@ -22,11 +22,11 @@ _EVERY_COLUMN = "owner, agent, number, goal, step, outcome, title, note, at"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Step:
-    """A step of a goal that is to be written down. Without `step` it is a new one each time."""
+    """A step of a goal that is to be written down."""
 
     agent: str
     goal: str
-    step: str | None
+    step: str
     outcome: Outcome
     title: str
     note: str
@@ -34,23 +34,16 @@ class Step:
 
 
 def record_goal(tx: Tx, given: Step, due: Sequence[Due]) -> GoalEvent:
-    sessions.add_owner(tx, tx.owner, to_us(given.at))
-    counted = tx.one(
-        """INSERT INTO presence (owner, agent) VALUES (:owner, :agent)
-           ON CONFLICT (owner, agent) DO UPDATE SET events = presence.events RETURNING events""",
-        owner=tx.owner,
-        agent=given.agent,
-    )  # and the row is locked: from here on nobody else numbers an event
-    there = given.step is not None and _the_same(tx, given)
-    if there:
+    counted = locked(tx, given.agent, to_us(given.at))
+    there = _the_same(tx, given)
+    if there is not None:
         return from_row(GoalEvent, there)
-    number = counted["events"] + 1
     event = GoalEvent(
         owner=tx.owner,
         agent=given.agent,
-        number=number,
+        number=counted["events"] + 1,
         goal=given.goal,
-        step=f"#{number}" if given.step is None else given.step,
+        step=given.step,
         outcome=given.outcome,
         title=given.title,
         note=given.note,
@@ -60,6 +53,17 @@ def record_goal(tx: Tx, given: Step, due: Sequence[Due]) -> GoalEvent:
     for each in due:
         queue.mark_due(tx, each, tx.owner, each.subject or given.agent)
     return event
+
+
+def locked(tx: Tx, agent: str, at_us: int) -> Row:
+    """The row that counts the events; nobody else numbers one now, and nobody of the owners joined writes the same step."""
+    sessions.lock_all_owners(tx, at_us)
+    return tx.one(
+        """INSERT INTO presence (owner, agent) VALUES (:owner, :agent)
+           ON CONFLICT (owner, agent) DO UPDATE SET events = presence.events RETURNING *""",
+        owner=tx.owner,
+        agent=agent,
+    )
 
 
 def add(tx: Tx, event: GoalEvent) -> None:
@@ -85,18 +89,19 @@ def _the_same(tx: Tx, given: Step) -> Row | None:
 
 
 def goal_events(
-    tx: Tx, agent: str, since: datetime | None, limit: int, before: tuple[int, int] | None, goal: str | None
+    tx: Tx, agent: str, since: datetime | None, limit: int, before: tuple[int, int, str] | None, goal: str | None
 ) -> list[GoalEvent]:
-    """The newest first."""
-    at, number = before or (2**62, 2**62)
+    """The newest first; `before` is the last of the page before, as (at, number, owner)."""
+    at, number, owner = before or (2**62, 2**62, "")
     rows = tx.rows(
         f"""SELECT {_EVERY_COLUMN} FROM goal_events WHERE {{mine}} AND agent = :agent AND at >= :since
-              AND (at, number) < (:at, :number) AND goal = coalesce(:goal, goal)
-            ORDER BY at DESC, number DESC, owner LIMIT :limit""",
+              AND (at, number, owner) < (:at, :number, :after) AND goal = coalesce(:goal, goal)
+            ORDER BY at DESC, number DESC, owner DESC LIMIT :limit""",
         agent=agent,
         since=-(2**62) if since is None else to_us(since),
         at=at,
         number=number,
+        after=owner,
         goal=goal,
         limit=limit,
     )
@@ -107,6 +112,22 @@ def newest(tx: Tx, owner: str, agent: str, after: int, limit: int) -> list[GoalE
     """The newest events of one owner after this number, the newest first."""
     rows = tx.rows(
         f"""SELECT {_EVERY_COLUMN} FROM goal_events WHERE {{mine}} AND owner = :owner AND agent = :agent AND number > :after
+            ORDER BY number DESC LIMIT :limit""",
+        owner=owner,
+        agent=agent,
+        after=after,
+        limit=limit,
+    )
+    return [from_row(GoalEvent, row) for row in rows]
+
+
+def still_waiting(tx: Tx, owner: str, agent: str, after: int, limit: int) -> list[GoalEvent]:
+    """The newest events of one owner after this number that need the person, and of whose goal nothing came later."""
+    rows = tx.rows(
+        f"""SELECT {_EVERY_COLUMN} FROM goal_events AS one
+            WHERE {{mine}} AND owner = :owner AND agent = :agent AND number > :after AND outcome = 'needs_you'
+              AND NOT EXISTS (SELECT 1 FROM goal_events AS later WHERE later.owner = one.owner AND later.agent = one.agent
+                              AND later.goal = one.goal AND later.number > one.number)
             ORDER BY number DESC LIMIT :limit""",
         owner=owner,
         agent=agent,

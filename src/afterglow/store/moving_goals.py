@@ -12,7 +12,7 @@ from datetime import datetime
 from afterglow.clock import to_us
 from afterglow.digest import Digest
 from afterglow.goals import GoalEvent
-from afterglow.store import goals, sessions
+from afterglow.store import goals
 from afterglow.store.rows import from_row, insert, to_row
 from afterglow.store.transaction import Row, Tx
 
@@ -56,30 +56,24 @@ def goals_after(tx: Tx, agent: str, number: int, limit: int) -> list[GoalEvent]:
 
 
 def restore_goals(tx: Tx, events: Sequence[GoalEvent]) -> int:
-    """The events that are not there yet, behind those that are; how many were new."""
+    """The events that are not there yet, behind those that are; how many were new. What was forgotten does not come back."""
     new = 0
     for event in events:
-        row = _locked(tx, event.agent, event.at)
-        there = tx.row(
-            """SELECT number FROM goal_events
-               WHERE {mine} AND owner = :owner AND agent = :agent AND goal = :goal AND step = :step""",
-            owner=tx.owner,
-            agent=event.agent,
-            goal=event.goal,
-            step=event.step,
-        )
-        if there is None:
-            added = replace(event, owner=tx.owner, number=row["events"] + 1)
-            goals.add(tx, added)
-            if _is_known(row):
-                _count_as_told(tx, added)
-            new += 1
+        row = goals.locked(tx, event.agent, to_us(event.at))
+        if _is_from_before(tx, to_us(event.at)) or _is_there(tx, event):
+            continue
+        added = replace(event, owner=tx.owner, number=row["events"] + 1)
+        goals.add(tx, added)
+        if _is_known(row):
+            _count_as_told(tx, added)
+        new += 1
     return new
 
 
 def restore_standing(tx: Tx, standing: Standing, digests: Sequence[Digest], now: datetime) -> None:
-    row = _locked(tx, standing.agent, now)
-    if _is_known(row):
+    """As it stood, if nothing is known here. Where events of another origin are, all are told: rather again than too little."""
+    row = goals.locked(tx, standing.agent, to_us(now))
+    if _is_known(row) or (standing.seen_at is not None and _is_from_before(tx, to_us(standing.seen_at))):
         return
     tx.run(
         """UPDATE presence SET version = :version, seen_at = :seen_at, channel = :channel, sender = :sender, told_to = :told_to
@@ -88,12 +82,35 @@ def restore_standing(tx: Tx, standing: Standing, digests: Sequence[Digest], now:
         seen_at=None if standing.seen_at is None else to_us(standing.seen_at),
         channel=standing.channel,
         sender=standing.sender,
-        told_to=min(standing.told_to, row["events"]),
+        told_to=standing.told_to if row["events"] == standing.events else 0,
         owner=tx.owner,
         agent=standing.agent,
     )
     for digest in digests:
         insert(tx, "digests", to_row(replace(digest, owner=tx.owner)), "ON CONFLICT DO NOTHING")
+
+
+def _is_there(tx: Tx, event: GoalEvent) -> bool:
+    found = tx.row(
+        """SELECT number FROM goal_events
+           WHERE {mine} AND owner = :owner AND agent = :agent AND goal = :goal AND step = :step""",
+        owner=tx.owner,
+        agent=event.agent,
+        goal=event.goal,
+        step=event.step,
+    )
+    return found is not None
+
+
+def _is_from_before(tx: Tx, at_us: int) -> bool:
+    """Whether the owner was forgotten since, and has begun anew."""
+    found = tx.row(
+        """SELECT 1 FROM owners WHERE {mine} AND owner = :owner AND created_at >= :at
+             AND EXISTS (SELECT 1 FROM stone_salts WHERE stone_salts.owner = owners.owner)""",
+        owner=tx.owner,
+        at=at_us,
+    )
+    return found is not None
 
 
 def _count_as_told(tx: Tx, event: GoalEvent) -> None:
@@ -109,13 +126,3 @@ def _count_as_told(tx: Tx, event: GoalEvent) -> None:
 
 def _is_known(row: Row) -> bool:
     return row["version"] > 0 or row["seen_at"] is not None
-
-
-def _locked(tx: Tx, agent: str, at: datetime) -> Row:
-    sessions.add_owner(tx, tx.owner, to_us(at))
-    return tx.one(
-        """INSERT INTO presence (owner, agent) VALUES (:owner, :agent)
-           ON CONFLICT (owner, agent) DO UPDATE SET events = presence.events RETURNING *""",
-        owner=tx.owner,
-        agent=agent,
-    )

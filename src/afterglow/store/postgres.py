@@ -38,7 +38,7 @@ try:
     from afterglow.store import postgres_bytes, postgres_schema
 except ImportError:
     raise MissingPackage(
-        "PostgreSQL needs the package psycopg; install it with: pip install 'afterglow[postgres]'"
+        "PostgreSQL needs the package psycopg; install it with: pip install '.[postgres]' in Afterglow's folder"
     ) from None
 
 _log = logging.getLogger(__name__)

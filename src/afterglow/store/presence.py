@@ -1,47 +1,28 @@
-"""The verbs of presence: who was seen when, and who is told what happened since.
+"""The verbs of presence: who was seen when, and what happened since.
 
 Somebody who comes in is seen, and what happened in the absence is claimed for one digest, in one transaction that locks the
 owner: of two messages at one moment, in two processes, one finds the absence and the other finds it over. The digest is
 delivered after that. If the process dies in between, that digest is lost, its row says so, and it is not sent twice.
 
 An absence is a window over the numbers of goal events, from behind `told_to` to `events`; so nothing is told twice, and an
-event that commits late is in the next window.
+event that commits late is in the next window. Owners that are joined are one person: each has a window, and all end at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
-from afterglow.clock import from_us
-from afterglow.digest import Absence, Away, Digest, Gate, Status, gate
+from afterglow.clock import from_us, to_us
+from afterglow.digest import SHOWN_MAX, Absence, Away, Gate, gate
 from afterglow.goals import GoalEvent
-from afterglow.store import goals, queue, schedules, sessions
-from afterglow.store.rows import from_row, insert, to_row
+from afterglow.store import arrivals, digests, facts, goals, queue, schedules, sessions
+from afterglow.store.arrivals import Arriving, Handler, State
+from afterglow.store.rows import insert
 from afterglow.store.transaction import Row, Tx
 from afterglow.turns import Binding
 from afterglow.work import Claim, Due
-
-DIGESTS_KEPT = 200
-"""So many of the newest digests of an owner and agent are kept."""
-_ARRIVALS_KEPT_US = 7 * 24 * 3600 * 1_000_000
-_LOST_AFTER_US = 10 * 60 * 1_000_000
-_SECOND = 1_000_000
-LOST = "the process ended before it was sent; it is not sent again"
-
-State = Literal["new", "again", "under way"]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Arriving:
-    """A message that comes in: from where, under which id of the platform's, and for how long it is ours to handle."""
-
-    binding: Binding
-    message: str | None
-    token: int
-    lease_seconds: float
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,6 +38,8 @@ class Arrival:
     """What was found when a message came in. Only of a new one there is more to say."""
 
     state: State
+    handler: Handler | None = None
+    """Who handles it, where it is under way."""
     stopped_by: Gate | None = None
     digest: Claimed | None = None
 
@@ -73,66 +56,40 @@ class Presence:
     untold: int
     version: int
     prose_to: int | None
+    prose_at: datetime | None
 
 
 def come_in(tx: Tx, arriving: Arriving, away: Away) -> Arrival:
-    now = queue.now_us(tx)
     agent = arriving.binding.agent
-    sessions.add_owner(tx, tx.owner, now)
-    tx.rows("SELECT owner FROM owners WHERE {mine} ORDER BY owner {lock}")
-    state = _take(tx, arriving, now)
+    sessions.lock_all_owners(tx, queue.now_us(tx))
+    now = queue.now_us(tx)  # read behind the lock: who held it before was seen before
+    state, handler = arrivals.take(tx, arriving, now)
     if state != "new":
-        return Arrival(state=state)
+        return Arrival(state=state, handler=handler)
+    insert(tx, "presence", {"owner": tx.owner, "agent": agent}, "ON CONFLICT (owner, agent) DO NOTHING")
     rows = _rows(tx, agent)
-    seen = max((row["seen_at"] for row in rows if row["seen_at"] is not None), default=None)
-    last_seen = None if seen is None else from_us(seen)
-    untold = sum(row["events"] - row["told_to"] for row in rows)
-    stopped_by = gate(away, last_seen, from_us(now), untold)
+    last_seen = _last_seen(rows)
+    stopped_by = gate(away, last_seen, from_us(now), _untold(rows))
     absence = None
-    if stopped_by is None and last_seen is not None:
+    if last_seen is not None and stopped_by in (None, "nothing happened"):
         absence = _absence(tx, rows, last_seen, from_us(now), away.max_events)
-    number = _seen(tx, rows, arriving.binding, now)
-    if absence is not None:
-        _claim(tx, agent, number, absence, "return")
-        return Arrival(state="new", digest=Claimed(number=number, absence=absence))
-    if stopped_by == "nothing happened" and last_seen is not None:
-        nothing = Absence(since=last_seen, until=from_us(now), events=(), total=0)
-        _keep(tx, agent, number, nothing, "return", "none", "nothing happened")
-    return Arrival(state="new", stopped_by=stopped_by)
-
-
-def handled(tx: Tx, message: str, token: int) -> None:
-    """The message is dealt with: coming again it is known, and nothing is done."""
+    number = _move(tx, rows, agent, now)
     tx.run(
-        "UPDATE arrivals SET token = NULL WHERE {mine} AND message = :message AND token = :token",
-        message=message,
-        token=token,
-    )
-
-
-def renew_arrival(tx: Tx, message: str, token: int, lease_seconds: float) -> None:
-    """It takes longer: whoever has the same message goes on waiting."""
-    tx.run(
-        """UPDATE arrivals SET lease_until = {now} + :lease WHERE {mine} AND message = :message AND token = :token""",
-        lease=int(lease_seconds * _SECOND),
-        message=message,
-        token=token,
-    )
-
-
-def end_digest(tx: Tx, agent: str, number: int, status: Status, reason: str, text: str, remembers: bool) -> None:
-    """What became of a digest that was claimed."""
-    tx.run(
-        """UPDATE digests SET status = :status, reason = :reason, text = :text, remembers = :remembers
-           WHERE {mine} AND agent = :agent AND number = :number AND status = 'claimed' AND owner = :owner""",
-        status=status,
-        reason=reason,
-        text=text,
-        remembers=int(remembers),
-        agent=agent,
-        number=number,
+        """UPDATE presence SET seen_at = :now, channel = :channel, sender = :sender
+           WHERE {mine} AND owner = :owner AND agent = :agent""",
+        now=now,
+        channel=arriving.binding.channel,
+        sender=arriving.binding.sender,
         owner=tx.owner,
+        agent=agent,
     )
+    if absence is None:
+        return Arrival(state="new", stopped_by=stopped_by)
+    if stopped_by is not None:
+        digests.keep(tx, agent, number, absence, "return", "none", stopped_by)
+        return Arrival(state="new", stopped_by=stopped_by)
+    digests.keep(tx, agent, number, absence, "return", "claimed")
+    return Arrival(state="new", digest=Claimed(number=number, absence=absence))
 
 
 def claim_daily(tx: Tx, agent: str, max_events: int, claim: Claim) -> Claimed | None:
@@ -140,45 +97,50 @@ def claim_daily(tx: Tx, agent: str, max_events: int, claim: Claim) -> Claimed | 
 
     The work ends with it, so that it is not told twice, whatever happens to the one who tells it.
     """
-    tx.rows("SELECT owner FROM owners WHERE {mine} ORDER BY owner {lock}")
-    queue.finish(tx, claim)
+    facts.lock_owners(tx)
     rows = _rows(tx, agent)
-    seen = [row["seen_at"] for row in rows if row["seen_at"] is not None]
-    if not seen or not any(row["events"] > row["told_to"] for row in rows):
+    queue.finish(tx, claim)
+    last_seen = _last_seen(rows)
+    if last_seen is None or not _untold(rows):
         return None
     now = queue.now_us(tx)
-    since = min(max(_last_told(tx, agent), max(seen)), now)
+    since = min(max(digests.last_told(tx, agent), to_us(last_seen)), now)
     absence = _absence(tx, rows, from_us(since), from_us(now), max_events)
-    number = _move(tx, rows, agent)
-    _claim(tx, agent, number, absence, "daily")
+    number = _move(tx, rows, agent, now)
+    digests.keep(tx, agent, number, absence, "daily", "claimed")
     return Claimed(number=number, absence=absence)
 
 
-def keep_daily(tx: Tx, name: str, before: datetime | None, wants: Callable[[Binding], bool], now: datetime) -> int:
-    """Once, whoever comes first: the time has come to tell those who want it what they have not been told."""
-    if not schedules.keep(tx, name, before, now):
-        return 0
+def untold_people(tx: Tx, limit: int, after: tuple[str, str]) -> list[Presence]:
+    """A page of all owners and agents with something untold."""
     rows = tx.rows(
-        """SELECT owner, agent, channel, sender FROM presence
-           WHERE {mine} AND events > told_to AND channel IS NOT NULL ORDER BY owner, agent"""
+        """SELECT * FROM presence WHERE {mine} AND events > told_to AND (owner, agent) > (:owner, :agent)
+           ORDER BY owner, agent LIMIT :limit""",
+        owner=after[0],
+        agent=after[1],
+        limit=limit,
     )
-    to = [
-        (row["owner"], row["agent"])
-        for row in rows
-        if wants(Binding(agent=row["agent"], channel=row["channel"], sender=row["sender"]))
-    ]
+    return [_presence([row]) for row in rows]
+
+
+def mark_told_due(tx: Tx, name: str, to: Sequence[tuple[str, str]], now: datetime) -> None:
+    """These owners are to be told what these agents did."""
     queue.mark_all_due(tx, Due(kind="digest", at=now, reason=name), to)
-    return len(to)
 
 
-def commit_prose(tx: Tx, agent: str, to: int, text: str, cost_usd: float | None, claim: Claim) -> None:
+def keep_time(tx: Tx, name: str, before: datetime | None, now: datetime) -> bool:
+    return schedules.keep(tx, name, before, now)
+
+
+def commit_prose(tx: Tx, agent: str, to: int, text: str, cost_usd: float | None, claim: Claim, now: datetime) -> None:
     """Words about the events up to this one, if they are the newest still, and the end of the claim."""
     tx.run(
-        """UPDATE presence SET prose = :text, prose_to = :to, prose_usd = :cost
+        """UPDATE presence SET prose = :text, prose_to = :to, prose_usd = :cost, prose_at = :now
            WHERE {mine} AND owner = :owner AND agent = :agent AND events = :to AND told_to < :to""",
         text=text,
         to=to,
         cost=cost_usd,
+        now=to_us(now),
         owner=claim.owner,
         agent=agent,
     )
@@ -196,107 +158,83 @@ def untold(tx: Tx, agent: str, limit: int) -> tuple[Presence, list[GoalEvent]] |
 
 
 def presence(tx: Tx, agent: str) -> Presence | None:
-    rows = tx.rows("SELECT * FROM presence WHERE {mine} AND agent = :agent ORDER BY owner", agent=agent)
+    rows = _unlocked(tx, agent)
     return _presence(rows) if rows else None
 
 
-def digests(tx: Tx, agent: str | None, limit: int) -> list[Digest]:
-    """The newest first."""
-    rows = tx.rows(
-        """SELECT * FROM digests WHERE {mine} AND agent = coalesce(:agent, agent)
-           ORDER BY at DESC, owner, agent, number DESC LIMIT :limit""",
-        agent=agent,
-        limit=limit,
-    )
-    lost_before = from_us(queue.now_us(tx) - _LOST_AFTER_US)
-    return [_or_lost(from_row(Digest, row), lost_before) for row in rows]
-
-
-def _or_lost(digest: Digest, lost_before: datetime) -> Digest:
-    if digest.status != "claimed" or digest.at > lost_before:
-        return digest
-    return replace(digest, status="failed", reason=LOST)
-
-
-def unsay(tx: Tx, owners: Iterable[str]) -> None:
-    """Of digests of theirs that told what is remembered the words go: some of that is forgotten."""
-    for owner in owners:
-        tx.run(
-            "UPDATE digests SET text = '', remembers = 0 WHERE {mine} AND owner = :owner AND remembers = 1", owner=owner
+def absence(tx: Tx, agent: str, max_events: int, since: datetime | None, now: datetime) -> Absence:
+    """What somebody would be told now, or of the time since a moment. Nothing moves."""
+    if since is not None:
+        counted = tx.one(
+            "SELECT count(*) AS n FROM goal_events WHERE {mine} AND agent = :agent AND at >= :since",
+            agent=agent,
+            since=to_us(since),
         )
+        events = goals.goal_events(tx, agent, since, max_events, None, None)
+        return Absence(since=min(since, now), until=now, events=tuple(events), total=counted["n"])
+    rows = _unlocked(tx, agent)
+    return _absence(tx, rows, min(_last_seen(rows) or now, now), now, max_events)
 
 
-def _take(tx: Tx, arriving: Arriving, now: int) -> State:
-    """Whether the message is new, and from now on ours to handle. One whose handler is gone counts as new."""
-    if arriving.message is None:
-        return "new"
-    tx.run("DELETE FROM arrivals WHERE {mine} AND at < :old", old=now - _ARRIVALS_KEPT_US)
-    there = tx.row(
-        "SELECT token, lease_until FROM arrivals WHERE {mine} AND message = :message", message=arriving.message
-    )
-    if there is not None and there["token"] is None:
-        return "again"
-    lease = int(arriving.lease_seconds * _SECOND)
-    if there is not None and now < there["lease_until"] <= now + lease:
-        return "under way"
-    tx.run(
-        """INSERT INTO arrivals (owner, message, at, token, lease_until) VALUES (:owner, :message, :now, :token, :until)
-           ON CONFLICT (owner, message) DO UPDATE SET token = :token, lease_until = :until""",
-        owner=tx.owner,
-        message=arriving.message,
-        now=now,
-        token=arriving.token,
-        until=now + lease,
-    )
-    return "new"
+def _unlocked(tx: Tx, agent: str) -> list[Row]:
+    return tx.rows("SELECT * FROM presence WHERE {mine} AND agent = :agent ORDER BY owner", agent=agent)
 
 
 def _rows(tx: Tx, agent: str) -> list[Row]:
     return tx.rows("SELECT * FROM presence WHERE {mine} AND agent = :agent ORDER BY owner {lock}", agent=agent)
 
 
+def _last_seen(rows: Sequence[Row]) -> datetime | None:
+    seen = [row["seen_at"] for row in rows if row["seen_at"] is not None]
+    return from_us(max(seen)) if seen else None
+
+
+def _untold(rows: Sequence[Row]) -> int:
+    return sum(row["events"] - row["told_to"] for row in rows)
+
+
 def _absence(tx: Tx, rows: Sequence[Row], since: datetime, until: datetime, max_events: int) -> Absence:
-    events = [
-        event for row in rows for event in goals.newest(tx, row["owner"], row["agent"], row["told_to"], max_events)
-    ]
-    events.sort(key=lambda event: (event.at, event.number), reverse=True)
     told = [row for row in rows if row["events"] > row["told_to"]]
+    events = [
+        event for row in told for event in goals.newest(tx, row["owner"], row["agent"], row["told_to"], max_events)
+    ]
+    if len(told) > 1:  # each is numbered for itself
+        events.sort(key=lambda event: (event.at, event.number), reverse=True)
     fresh = len(told) == 1 and told[0]["prose_to"] == told[0]["events"]
+    shown = tuple(events[:max_events])
     return Absence(
         since=since,
         until=until,
-        events=tuple(events[:max_events]),
-        total=sum(row["events"] - row["told_to"] for row in told),
+        events=shown,
+        total=_untold(told),
+        waiting=_waiting(tx, told, shown),
         prose=told[0]["prose"] if fresh else None,
         cost_usd=told[0]["prose_usd"] if fresh else None,
     )
 
 
-def _seen(tx: Tx, rows: Sequence[Row], binding: Binding, now: int) -> int:
-    """The person is seen now, and all that happened is behind them. The answer is the number of the absence that ended."""
-    if not any(row["owner"] == tx.owner for row in rows):
-        insert(tx, "presence", {"owner": tx.owner, "agent": binding.agent}, "ON CONFLICT (owner, agent) DO NOTHING")
-        rows = _rows(tx, binding.agent)
-    number = _move(tx, rows, binding.agent)
-    tx.run(
-        """UPDATE presence SET seen_at = :now, channel = :channel, sender = :sender
-           WHERE {mine} AND owner = :owner AND agent = :agent""",
-        now=now,
-        channel=binding.channel,
-        sender=binding.sender,
-        owner=tx.owner,
-        agent=binding.agent,
-    )
-    return number
+def _waiting(tx: Tx, told: Sequence[Row], shown: Sequence[GoalEvent]) -> tuple[GoalEvent, ...]:
+    """Older events that still need the person, which the newest must not hide."""
+    if sum(row["events"] - row["told_to"] for row in told) <= len(shown):
+        return ()
+    known = {(event.owner, event.number) for event in shown}
+    found = [
+        event
+        for row in told
+        for event in goals.still_waiting(tx, row["owner"], row["agent"], row["told_to"], SHOWN_MAX)
+    ]
+    return tuple(event for event in found if (event.owner, event.number) not in known)
 
 
-def _move(tx: Tx, rows: Sequence[Row], agent: str) -> int:
-    """The window ends here, for all that are joined; if nobody moved it since it was read."""
+def _move(tx: Tx, rows: Sequence[Row], agent: str, now: int) -> int:
+    """The window ends here, for all that are joined, if nobody moved it since it was read. Nobody was seen in the future."""
     number = 0
     for row in rows:
         moved = tx.one(
-            """UPDATE presence SET version = version + 1, told_to = events, prose = NULL, prose_to = NULL, prose_usd = NULL
+            """UPDATE presence SET version = version + 1, told_to = events, prose = NULL, prose_to = NULL, prose_usd = NULL,
+                 prose_at = NULL, seen_at = CASE WHEN seen_at > :now THEN :now ELSE seen_at END
                WHERE {mine} AND owner = :owner AND agent = :agent AND version = :version RETURNING version""",
+            now=now,
             owner=row["owner"],
             agent=agent,
             version=row["version"],
@@ -304,48 +242,6 @@ def _move(tx: Tx, rows: Sequence[Row], agent: str) -> int:
         if row["owner"] == tx.owner:
             number = moved["version"]
     return number
-
-
-def _last_told(tx: Tx, agent: str) -> int:
-    row = tx.one("SELECT max(at) AS at FROM digests WHERE {mine} AND agent = :agent AND status <> 'none'", agent=agent)
-    return row["at"] or 0
-
-
-def _claim(tx: Tx, agent: str, number: int, absence: Absence, kind: Literal["return", "daily"]) -> None:
-    _keep(tx, agent, number, absence, kind, "claimed", "")
-
-
-def _keep(
-    tx: Tx,
-    agent: str,
-    number: int,
-    absence: Absence,
-    kind: Literal["return", "daily"],
-    status: Status,
-    reason: str,
-) -> None:
-    digest = Digest(
-        owner=tx.owner,
-        agent=agent,
-        number=number,
-        at=absence.until,
-        since=absence.since,
-        status=status,
-        reason=reason,
-        shown=len(absence.events),
-        total=absence.total,
-        text="",
-        kind=kind,
-    )
-    insert(tx, "digests", to_row(digest))
-    tx.run(
-        """DELETE FROM digests WHERE {mine} AND owner = :owner AND agent = :agent AND number <=
-             (SELECT number FROM digests WHERE owner = :owner AND agent = :agent
-              ORDER BY number DESC LIMIT 1 OFFSET :kept)""",
-        owner=tx.owner,
-        agent=agent,
-        kept=DIGESTS_KEPT,
-    )
 
 
 def _presence(rows: Sequence[Row]) -> Presence:
@@ -356,7 +252,15 @@ def _presence(rows: Sequence[Row]) -> Presence:
         seen_at=None if newest["seen_at"] is None else from_us(newest["seen_at"]),
         channel=newest["channel"],
         sender=newest["sender"],
-        untold=sum(row["events"] - row["told_to"] for row in rows),
+        untold=_untold(rows),
         version=newest["version"],
         prose_to=newest["prose_to"],
+        prose_at=None if newest["prose_at"] is None else from_us(newest["prose_at"]),
     )
+
+
+def binding_of(seen: Presence) -> Binding | None:
+    """Where somebody was last seen; None where they never were."""
+    if seen.channel is None or seen.sender is None:
+        return None
+    return Binding(agent=seen.agent, channel=seen.channel, sender=seen.sender)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 
 from afterglow.clock import to_us
-from afterglow.digest import Away, Digest, Status
+from afterglow.digest import Absence, Away, Digest, Status
 from afterglow.goals import GoalEvent
-from afterglow.store import goals, moving_goals, presence
+from afterglow.store import arrivals, digests, goals, moving_goals, presence
+from afterglow.store.arrivals import Arriving
 from afterglow.store.contract.running import Running
 from afterglow.store.moving_goals import Standing
-from afterglow.store.presence import Arrival, Arriving, Claimed, Presence
+from afterglow.store.presence import Arrival, Claimed, Presence
 from afterglow.store.transaction import EVERYONE, Scope
-from afterglow.turns import Binding
 from afterglow.work import Claim, Due
 
 
@@ -36,7 +36,7 @@ class AwayVerbs(Running):
         goal: str | None = None,
     ) -> list[GoalEvent]:
         """What the agent did for this owner, the newest first; `before` is the last of the page before."""
-        cursor = None if before is None else (to_us(before.at), before.number)
+        cursor = None if before is None else (to_us(before.at), before.number, before.owner)
         run = partial(goals.goal_events, agent=agent, since=since, limit=limit, before=cursor, goal=goal)
         return await self._read("goal_events", owner, run)
 
@@ -46,11 +46,11 @@ class AwayVerbs(Running):
 
     async def handled(self, owner: str, message: str, token: int) -> None:
         """The message is dealt with: coming again it is known, and nothing is done."""
-        await self._write("handled", owner, partial(presence.handled, message=message, token=token))
+        await self._write("handled", owner, partial(arrivals.handled, message=message, token=token))
 
     async def renew_arrival(self, owner: str, message: str, token: int, *, lease_seconds: float) -> None:
         """It takes longer: whoever has the same message goes on waiting."""
-        run = partial(presence.renew_arrival, message=message, token=token, lease_seconds=lease_seconds)
+        run = partial(arrivals.renew_arrival, message=message, token=token, lease_seconds=lease_seconds)
         await self._write("renew_arrival", owner, run)
 
     async def end_digest(
@@ -58,7 +58,7 @@ class AwayVerbs(Running):
     ) -> None:
         """What became of a digest that was claimed."""
         run = partial(
-            presence.end_digest,
+            digests.end_digest,
             agent=agent,
             number=number,
             status=status,
@@ -73,14 +73,28 @@ class AwayVerbs(Running):
         run = partial(presence.claim_daily, agent=claim.subject, max_events=max_events, claim=claim)
         return await self._write("claim_daily", claim.owner, run)
 
-    async def keep_daily(self, name: str, before: datetime | None, *, wants: Callable[[Binding], bool]) -> int:
-        """A time of day has come, if it was last kept when we think. The answer is to how many a digest is due."""
-        run = partial(presence.keep_daily, name=name, before=before, wants=wants, now=self.clock.now())
-        return await self._write("keep_daily", EVERYONE, run)
+    async def untold_people(self, *, limit: int = 1000, after: Presence | None = None) -> list[Presence]:
+        """A page of all owners and agents with something untold."""
+        cursor = ("", "") if after is None else (after.owner, after.agent)
+        return await self._read("untold_people", EVERYONE, partial(presence.untold_people, limit=limit, after=cursor))
+
+    async def mark_told_due(self, name: str, to: Sequence[tuple[str, str]]) -> None:
+        """These owners are to be told what these agents did, each unless that is asked for already."""
+        run = partial(presence.mark_told_due, name=name, to=to, now=self.clock.now())
+        await self._write("mark_told_due", EVERYONE, run)
+
+    async def keep_time(self, name: str, before: datetime | None) -> bool:
+        """A time of day was kept now, if it was last kept when we think. One that was never kept only begins."""
+        return await self._write(
+            "keep_time", EVERYONE, partial(presence.keep_time, name=name, before=before, now=self.clock.now())
+        )
 
     async def commit_prose(self, claim: Claim, to: int, text: str, cost_usd: float | None) -> None:
         """Words about the events up to this one, if they are still the newest, and the end of the claim."""
-        run = partial(presence.commit_prose, agent=claim.subject, to=to, text=text, cost_usd=cost_usd, claim=claim)
+        now = self.clock.now()
+        run = partial(
+            presence.commit_prose, agent=claim.subject, to=to, text=text, cost_usd=cost_usd, claim=claim, now=now
+        )
         await self._write("commit_prose", claim.owner, run)
 
     async def untold(self, owner: str, agent: str, *, limit: int) -> tuple[Presence, list[GoalEvent]] | None:
@@ -91,9 +105,16 @@ class AwayVerbs(Running):
         """When the owner was last seen by the agent; None where neither that nor a goal event is known."""
         return await self._read("presence", owner, partial(presence.presence, agent=agent))
 
-    async def digests(self, scope: Scope, *, agent: str | None = None, limit: int = 50) -> list[Digest]:
+    async def absence(self, owner: str, agent: str, *, max_events: int, since: datetime | None = None) -> Absence:
+        """What the owner would be told now, or of the time since a moment. Nothing is claimed by it."""
+        run = partial(presence.absence, agent=agent, max_events=max_events, since=since, now=self.clock.now())
+        return await self._read("absence", owner, run)
+
+    async def digests(
+        self, scope: Scope, *, agent: str | None = None, limit: int = 50, of_one: bool = False
+    ) -> list[Digest]:
         """What people were told of the times they were away, or why not; the newest first."""
-        return await self._read("digests", scope, partial(presence.digests, agent=agent, limit=limit))
+        return await self._read("digests", scope, partial(digests.digests, agent=agent, limit=limit, of_one=of_one))
 
     async def standings(self, scope: Scope, *, limit: int = 200, after: Standing | None = None) -> list[Standing]:
         """A page of how things stand between owners and agents; for export."""

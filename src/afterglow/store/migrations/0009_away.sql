@@ -14,8 +14,10 @@ CREATE TABLE presence (
   prose       TEXT,
   prose_to    BIGINT,
   prose_usd   DOUBLE PRECISION,
+  prose_at    BIGINT,
   PRIMARY KEY (owner, agent)
 ) {clustered};
+CREATE INDEX presence_untold ON presence (owner, agent) WHERE events > told_to;
 
 CREATE TABLE goal_events (
   owner       TEXT NOT NULL,
@@ -30,9 +32,11 @@ CREATE TABLE goal_events (
   PRIMARY KEY (owner, agent, number)
 ) {clustered};
 CREATE UNIQUE INDEX goal_events_once ON goal_events (owner, agent, goal, step);
-CREATE INDEX goal_events_newest ON goal_events (owner, agent, at);
+CREATE INDEX goal_events_waiting ON goal_events (owner, agent, number) WHERE outcome = 'needs_you';
+CREATE INDEX goal_events_newest ON goal_events (owner, agent, at, number);
 
--- What became of each absence that was long enough. `number` is the version of the presence that ended it.
+-- What became of each absence that was long enough. `number` is the version of the presence that ended it. `unsaid` says that
+-- something was forgotten while it was under way.
 CREATE TABLE digests (
   owner       TEXT NOT NULL,
   agent       TEXT NOT NULL,
@@ -46,16 +50,17 @@ CREATE TABLE digests (
   text        TEXT NOT NULL,
   kind        TEXT NOT NULL,
   remembers   BIGINT NOT NULL,
+  unsaid      BIGINT NOT NULL DEFAULT 0,
   PRIMARY KEY (owner, agent, number)
 ) {clustered};
 CREATE INDEX digests_newest ON digests (at);
 
--- Messages that came in, by the platform's id, for a while: platforms deliver twice. `token` is who handles it, until the
--- lease ends; none where it was handled.
+-- Messages that came in, by the platform's id. `token` is who handles it, until the lease ends; none where it was handled.
 CREATE TABLE arrivals (
   owner       TEXT NOT NULL,
   message     TEXT NOT NULL,
   at          BIGINT NOT NULL,
+  handler     TEXT NOT NULL,
   token       BIGINT,
   lease_until BIGINT NOT NULL,
   PRIMARY KEY (owner, message)
