@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -184,3 +185,42 @@ def test_whatever_happened_both_texts_can_be_sent_everywhere(
         assert text.startswith("**While you were away**")
         for channel in CHANNELS:
             assert "While you were away" in render(text, channel)[0].text
+
+
+MOMENTS = st.datetimes(min_value=datetime(2000, 1, 1), max_value=datetime(2100, 1, 1))
+ZONES = [ZoneInfo(name) for name in ("UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia")]
+
+
+@pytest.mark.spec("AWAY-2")
+@given(
+    st.booleans(),
+    st.floats(0, 720, allow_nan=False),
+    st.none() | MOMENTS,
+    MOMENTS,
+    st.integers(0, 10**6),
+    st.sampled_from(ZONES),
+    st.sampled_from(ZONES),
+)
+def test_a_gate_opens_for_the_four_reasons_and_no_other_whatever_clocks_and_zones_say(
+    enabled: bool,
+    hours: float,
+    seen: datetime | None,
+    at: datetime,
+    events: int,
+    zone: ZoneInfo,
+    other: ZoneInfo,
+) -> None:
+    away = AwaySettings(enabled=enabled, threshold_hours=hours)
+    last_seen = None if seen is None else seen.replace(tzinfo=UTC)
+    now = at.replace(tzinfo=UTC)
+    found = gate(away, last_seen, now, events)
+    is_open = (
+        enabled
+        and last_seen is not None
+        and now >= last_seen
+        and now - last_seen >= timedelta(hours=hours)
+        and events > 0
+    )
+    assert (found is None) == is_open
+    moved = None if last_seen is None else last_seen.astimezone(zone)
+    assert gate(away, moved, now.astimezone(other), events) == found, "a moment is the same in every zone"

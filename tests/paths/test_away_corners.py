@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import socket
+import tempfile
 import time
+from collections import Counter
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from afterglow.channels import Part
-from afterglow.clock import SystemClock
+from afterglow.clock import FixedClock, SystemClock
 from afterglow.digest import try_compose_away_digest
 from afterglow.errors import BadInput, NotFound
 from afterglow.inbound import Inbound
 from afterglow.memory import Memory
+from afterglow.settings import Settings
 from afterglow.store import presence
 from afterglow.store.arrivals import Arriving, Handler
+from afterglow.store.sqlite import SQLiteStore
 from afterglow.transfer import export_lines, import_lines
 from afterglow.turns import Binding
 from tests.conftest import KATE, NOON, OTHER, OpenStore
@@ -446,3 +453,46 @@ async def test_what_was_learnt_is_told_whatever_the_zone(memory_with: OpenMemory
     later(memory, 5 * HOURS)
     await write(memory, chat)
     assert "small hotels" in chat.seen[-2]
+
+
+STEPS = st.lists(
+    st.tuples(st.just("goal"), st.sampled_from([KATE, WEB, OTHER]), st.just(0.0))
+    | st.tuples(st.just("write"), st.sampled_from([KATE, WEB, OTHER]), st.just(0.0))
+    | st.tuples(st.just("move"), st.just(KATE), st.sampled_from([-30.0, -0.5, 0.0, 0.1, 5.0, 30.0, 24.0 * 365])),
+    min_size=5,
+    max_size=25,
+)
+
+
+@pytest.mark.spec("AWAY-2", "AWAY-7", "P9", "SAFE-2")
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(STEPS)
+def test_whatever_happens_no_event_is_told_twice_or_to_another(
+    tmp_path: Path, steps: list[tuple[str, Binding, float]]
+) -> None:
+    """Goals, messages of three bindings, two of them one person, and a clock that goes where it likes."""
+
+    async def play() -> None:
+        clock = FixedClock(NOON)
+        store = await SQLiteStore.open(Path(tempfile.mkdtemp(dir=tmp_path)) / "a.db", clock)
+        away = {**RICH, "max_events": 1000}
+        chosen = Settings.model_validate({"data_dir": str(tmp_path), "zone": "UTC", "away_summary": away})
+        memory, chat = Memory(store, chosen, environ={}, folds=False), Chat()
+        await joined(memory)
+        made = dict[str, str]()
+        for number, (what, binding, hours) in enumerate(steps):
+            if what == "goal":
+                made[f"event{number}e"] = binding.sender
+                await memory.record_goal(binding, f"event{number}e", "done")
+            elif what == "move":
+                clock.move(hours * HOURS)
+            else:
+                before = len(chat.seen)
+                await write(memory, chat, to=binding)
+                told = "".join(chat.seen[before:-1])
+                assert all(made[each] == binding.sender for each in re.findall(r"event\d+e", told))
+        found = Counter(re.findall(r"event\d+e", "".join(chat.seen)))
+        assert all(count == 1 for count in found.values())
+        await store.close()
+
+    asyncio.run(play())
