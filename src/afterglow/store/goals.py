@@ -17,6 +17,7 @@ from afterglow.store.rows import from_row, insert, to_row
 from afterglow.store.transaction import Row, Tx
 from afterglow.work import Due
 
+_LOOKED_AT = 50
 _EVERY_COLUMN = "owner, agent, number, goal, step, outcome, title, note, at"
 
 
@@ -122,16 +123,22 @@ def newest(tx: Tx, owner: str, agent: str, after: int, limit: int) -> list[GoalE
 
 
 def still_waiting(tx: Tx, owner: str, agent: str, after: int, limit: int) -> list[GoalEvent]:
-    """The newest events of one owner after this number that need the person, and of whose goal nothing came later."""
+    """The newest events of one owner after this number that need the person, and of whose goal nothing came later.
+
+    Of those that needed the person only the newest are looked at: what is read does not grow with what happened.
+    """
     rows = tx.rows(
-        f"""SELECT {_EVERY_COLUMN} FROM goal_events AS one
-            WHERE {{mine}} AND owner = :owner AND agent = :agent AND number > :after AND outcome = 'needs_you'
-              AND NOT EXISTS (SELECT 1 FROM goal_events AS later WHERE later.owner = one.owner AND later.agent = one.agent
+        f"""SELECT {_EVERY_COLUMN} FROM
+              (SELECT {_EVERY_COLUMN} FROM goal_events
+               WHERE {{mine}} AND owner = :owner AND agent = :agent AND number > :after AND outcome = 'needs_you'
+               ORDER BY number DESC LIMIT :looked_at) AS one
+            WHERE NOT EXISTS (SELECT 1 FROM goal_events AS later WHERE later.owner = one.owner AND later.agent = one.agent
                               AND later.goal = one.goal AND later.number > one.number)
             ORDER BY number DESC LIMIT :limit""",
         owner=owner,
         agent=agent,
         after=after,
+        looked_at=_LOOKED_AT,
         limit=limit,
     )
     return [from_row(GoalEvent, row) for row in rows]

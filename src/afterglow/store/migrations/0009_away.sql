@@ -33,6 +33,7 @@ CREATE TABLE goal_events (
 ) {clustered};
 CREATE UNIQUE INDEX goal_events_once ON goal_events (owner, agent, goal, step);
 CREATE INDEX goal_events_waiting ON goal_events (owner, agent, number) WHERE outcome = 'needs_you';
+CREATE INDEX goal_events_of_goal ON goal_events (owner, agent, goal, number);
 CREATE INDEX goal_events_newest ON goal_events (owner, agent, at, number);
 
 -- What became of each absence that was long enough. `number` is the version of the presence that ended it. `unsaid` says that
