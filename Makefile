@@ -22,6 +22,7 @@ bench: $(BENCH)/bench.done ## measure beside the peers, in an environment of the
 	$(BENCH)/bin/python -m benchmarks.agents_session
 	$(BENCH)/bin/python -m benchmarks.start
 	$(BENCH)/bin/python -m benchmarks.effect_of_waiting
+	$(BENCH)/bin/python -m benchmarks.away
 	$(BENCH)/bin/python -m benchmarks.compaction
 	$(BENCH)/bin/python -m benchmarks.compaction --long
 

@@ -67,8 +67,9 @@ class Meaning:
 
     async def nearest(self, owner: str, text: str, sought: Sought, in_use: InUse) -> Nearest:
         """What may lie nearest."""
-        (vector,) = await in_use.embedder.embed([text[:TEXT_CHARS_MAX]])
-        signs = await self._signs(owner, in_use.generation)
+        (vector,), signs = await asyncio.gather(
+            in_use.embedder.embed([text[:TEXT_CHARS_MAX]]), self._signs(owner, in_use.generation)
+        )
         ids = await asyncio.to_thread(signs.nearest, vector, sought, NEAREST)
         return Nearest(vector=vector, ids=tuple(ids))
 
