@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from afterglow.adapters import check_channel
+from afterglow.adapters import check_channel, telegram_message
 from afterglow.channels import Part
 from afterglow.errors import MissingPackage
 from afterglow.inbound import Inbound
@@ -47,19 +47,7 @@ def deliverer(bot: Bot) -> Deliver:
     """Sends to people by this bot; for `afterglow.open(deliver=…)`, so that daily digests go out."""
 
     async def deliver(to: Binding, part: Part) -> None:
-        check_channel(to.channel, "telegram")
-        await bot.send_message(
-            chat_id=int(to.sender),  # a private chat has the id of the person
-            text=part.text,
-            parse_mode=None,  # a bot's default would read the text as markup, and the entities not at all
-            entities=[
-                MessageEntity(
-                    type=each.type, offset=each.offset, length=each.length, url=each.url, language=each.language
-                )
-                for each in part.entities
-            ],
-            link_preview_options=LinkPreviewOptions(is_disabled=True),
-        )
+        await bot.send_message(**telegram_message(to, part, MessageEntity, LinkPreviewOptions))
 
     return deliver
 

@@ -45,11 +45,12 @@ ALTER FUNCTION afterglow_owners() OWNER TO afterglow_worker;
 ALTER FUNCTION afterglow_matches(TEXT, BIGINT, BIGINT, TEXT, BIGINT) OWNER TO afterglow_worker;
 ALTER FUNCTION afterglow_matches_count(TEXT) OWNER TO afterglow_worker;
 
-DO $$
+-- Of these tables an owner's transaction sees and changes its own rows alone, and the worker's all.
+CREATE FUNCTION afterglow_guard(names TEXT[]) RETURNS VOID LANGUAGE plpgsql AS $$
 DECLARE
   name TEXT;
 BEGIN
-  FOREACH name IN ARRAY ARRAY['owners', 'sessions', 'turns', 'whole_turns', 'search_terms'] LOOP
+  FOREACH name IN ARRAY names LOOP
     EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
     EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
     EXECUTE format('CREATE POLICY own_rows ON %I TO afterglow_owner
@@ -58,3 +59,4 @@ BEGIN
   END LOOP;
 END
 $$;
+SELECT afterglow_guard(ARRAY['owners', 'sessions', 'turns', 'whole_turns', 'search_terms']);

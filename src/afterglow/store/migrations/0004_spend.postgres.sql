@@ -3,8 +3,4 @@
 GRANT SELECT, INSERT, UPDATE, DELETE ON spend TO afterglow_owner, afterglow_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE ON spend_days TO afterglow_worker;
 
-ALTER TABLE spend ENABLE ROW LEVEL SECURITY;
-ALTER TABLE spend FORCE ROW LEVEL SECURITY;
-CREATE POLICY own_rows ON spend TO afterglow_owner
-  USING (owner = ANY (afterglow_owners())) WITH CHECK (owner = ANY (afterglow_owners()));
-CREATE POLICY all_rows ON spend TO afterglow_worker USING (true) WITH CHECK (true);
+SELECT afterglow_guard(ARRAY['spend']);
