@@ -17,7 +17,6 @@ from afterglow.channels import escaped
 from afterglow.goals import GoalEvent, Outcome
 
 Gate = Literal["disabled", "first", "clock", "too soon", "nothing happened"]
-Style = Literal["classic", "rich"]
 Status = Literal["claimed", "delivered", "failed", "none"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 Occasion = Literal["return", "daily"]

@@ -49,9 +49,10 @@ class Inbound:
     """The message as the platform's library has it."""
 
     def __post_init__(self) -> None:
-        for what, value, kind in (("binding", self.binding, Binding), ("id", self.id, str | None)):
-            if not isinstance(value, kind):
-                raise BadInput(f"the {what} of a message must be a {kind}, and this is a {type(value).__name__}")
+        if not isinstance(self.binding, Binding):  # pyright: ignore[reportUnnecessaryIsInstance] - not every caller checks
+            raise BadInput(f"the binding of a message must be a Binding, and this is a {type(self.binding).__name__}")
+        if not isinstance(self.id, str | None):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
+            raise BadInput(f"the id of a message must be text, and this is a {type(self.id).__name__}")
 
 
 Process = Callable[[Inbound], Awaitable[Any] | Any]

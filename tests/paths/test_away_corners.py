@@ -203,6 +203,27 @@ async def test_a_digest_of_one_who_was_parted_does_not_keep_what_the_other_forge
     assert [each.text for each in await memory.digests(owner=WEB.owner)] == [""]
 
 
+@pytest.mark.spec("P12", "LOG-7")
+async def test_the_words_of_a_digest_do_not_bring_back_what_was_forgotten_here(
+    memory_with: OpenMemory, tmp_path: Path
+) -> None:
+    memory, chat = memory_with(away_summary=RICH), Chat()
+    await write(memory, chat)
+    await memory.facts.add(KATE.owner, "I prefer small hotels.", type="preference")
+    await memory.record_goal(KATE, "g", "done")
+    later(memory, 5 * HOURS)
+    await write(memory, chat)
+    lines = [line async for line in export_lines(memory)]
+    async with other_store(tmp_path) as store:
+        twin = memory_with(away_summary=RICH, over=store)
+        fact = await twin.facts.add(KATE.owner, "I prefer small hotels.", type="preference")
+        await twin.facts.forget(KATE.owner, fact.id)
+        later(twin, 60)
+        await import_lines(twin, [line for line in lines if '"goal"' not in line[:8]])
+        kept = await twin.digests(owner=KATE.owner)
+        assert all("small hotels" not in each.text for each in kept)
+
+
 @pytest.mark.spec("LOG-7")
 async def test_an_export_of_joined_owners_comes_back_equal(memory_with: OpenMemory, tmp_path: Path) -> None:
     memory, chat = memory_with(away_summary=RICH), Chat()

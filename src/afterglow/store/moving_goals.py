@@ -86,8 +86,21 @@ def restore_standing(tx: Tx, standing: Standing, digests: Sequence[Digest], now:
         owner=tx.owner,
         agent=standing.agent,
     )
+    forgot = _has_forgotten(tx)
     for digest in digests:
-        insert(tx, "digests", to_row(replace(digest, owner=tx.owner)), "ON CONFLICT DO NOTHING")
+        kept = replace(digest, owner=tx.owner, text="" if forgot and digest.remembers else digest.text)
+        insert(tx, "digests", to_row(kept), "ON CONFLICT DO NOTHING")
+
+
+def _has_forgotten(tx: Tx) -> bool:
+    """Whether anything of the owner was forgotten here: then the words of a digest might bring it back."""
+    found = tx.row(
+        """SELECT 1 FROM owners WHERE {mine} AND owner = :owner
+             AND (EXISTS (SELECT 1 FROM stone_salts WHERE stone_salts.owner = owners.owner)
+                  OR EXISTS (SELECT 1 FROM facts WHERE facts.owner = owners.owner AND facts.status = 'forgotten'))""",
+        owner=tx.owner,
+    )
+    return found is not None
 
 
 def _is_there(tx: Tx, event: GoalEvent) -> bool:
