@@ -15,7 +15,7 @@ test: $(VENV)/dev.done ## install what the tests need, and run them all on SQLit
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
-	$(BIN)/pytest -n auto --maxprocesses 4 $(ARGS)
+	$(BIN)/pytest -n 4 --reruns 1 $(ARGS)
 
 bench: $(BENCH)/bench.done ## measure beside the peers, in an environment of their own, and write benchmarks/results
 	$(BENCH)/bin/python -m benchmarks.store
@@ -23,6 +23,7 @@ bench: $(BENCH)/bench.done ## measure beside the peers, in an environment of the
 	$(BENCH)/bin/python -m benchmarks.start
 	$(BENCH)/bin/python -m benchmarks.effect_of_waiting
 	$(BENCH)/bin/python -m benchmarks.away
+	$(BENCH)/bin/python -m benchmarks.agent
 	$(BENCH)/bin/python -m benchmarks.compaction
 	$(BENCH)/bin/python -m benchmarks.compaction --long
 

@@ -95,7 +95,7 @@ class Index:
                 room = MATCHES_MAX - len(mine)
                 mine |= {(turn.session, turn.seq): turn for turn in self._holding[group, term][-room:] if room}
             found |= mine
-        for session, seq in words.best_alone(query, list(found.values()), stats, NEIGHBOURS_OF):
+        for session, seq in words.best_alone(words.Scoring(query, stats), list(found.values()), NEIGHBOURS_OF):
             for place in ((session, seq - 1), (session, seq + 1)):
                 if place in self.turns:
                     found[place] = self.turns[place]

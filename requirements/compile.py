@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-SERVER = [part for extra in ("meaning", "models", "postgres", "sources") for part in ("--extra", extra)]
+SERVER = [part for extra in ("agent", "meaning", "models", "postgres", "sources") for part in ("--extra", extra)]
 """What a server may need. The bots' libraries are for programs of their own."""
 FILES = {
     "run.txt": [*SERVER, "--group", "build"],

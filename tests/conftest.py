@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import os
+import re
 import shutil
+import signal
 import socket
 import tempfile
 import uuid
@@ -34,6 +36,8 @@ NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
 def pytest_configure(config: pytest.Config) -> None:
     """Start one private PostgreSQL for the whole run, unless one is given; of several processes each has a database on it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in a shell's background, as all that it starts
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     worker = getattr(config, "workerinput", {}).get("workerid")
     if worker and not config.option.collectonly:
         os.environ[POSTGRES] = _own_database(os.environ[POSTGRES], worker)
@@ -140,6 +144,6 @@ def said(text: str, role: Any = "user", **more: Any) -> Entry:
     more.setdefault("at", NOON)
     more.setdefault("tokens", len(text) // 4 + 1)
     trust = {"user": "owner", "assistant": "agent", "tool": "external", "system": "agent"}[role]
-    terms = more.pop("terms", text.lower().split())
+    terms = more.pop("terms", re.findall(r"\w+", text.lower()))
     draft = Draft(role=role, text=text, trust=more.pop("trust", trust), origin=more.pop("origin", "person"), **more)
     return Entry(draft=draft, terms=terms, bytes=len(text.encode()))

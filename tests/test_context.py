@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from afterglow.context import Context, Report, render
 from afterglow.excerpts import excerpt, json_bytes, shorter_parts
 from afterglow.pairing import NO_RESULT
+from afterglow.tokens import estimate
 from afterglow.turns import Turn
 from tests.conftest import NOON
 from tests.talk import block, call, result, turns
@@ -188,6 +189,16 @@ def test_the_last_exchange_fits_the_limit_whatever_is_in_it(log: list[Turn], lim
     context = shown(sized, limit_tokens=limit, window_tokens=limit)
     made_up = sum(part.get("content") == NO_RESULT for message in context.messages for part in message.parts)
     assert context.tokens <= limit + 12 * made_up, "only results that were never recorded come on top"
+
+
+@pytest.mark.spec("CTX-6")
+def test_what_is_said_of_a_result_without_a_call_counts_against_the_window() -> None:
+    text = " ".join(str(number) for number in range(100))
+    size = estimate(text)
+    stray = [{"role": role, "text": text, "tokens": size} for role in ("user", "tool", "user", "assistant")]
+    assert len(shown(turns(*stray), window_tokens=5 * size).messages) == 4
+    short = shown(turns(*stray), window_tokens=4 * size + 10)
+    assert short.tokens <= 4 * size + 10 and [message.seq for message in short.messages] == [3, 4]
 
 
 @pytest.mark.spec("CTX-11")

@@ -22,7 +22,7 @@ from tests.generated import ROOT
 
 DEPLOY = ROOT / "deploy"
 OPERATING, SUMMARIES = ROOT / "docs" / "operating.md", ROOT / "docs" / "summaries.md"
-BESIDE_SETTINGS = {"AFTERGLOW_SETTINGS", "AFTERGLOW_FAILPOINTS"}
+BESIDE_SETTINGS = {"AFTERGLOW_SETTINGS", "AFTERGLOW_FAILPOINTS", "AFTERGLOW_TOKEN"}
 TOLD = [OPERATING, SUMMARIES, *sorted(path for path in DEPLOY.iterdir() if path.is_file())]
 _VARIABLE = re.compile(r"\bAFTERGLOW_[A-Z_]+\b")
 

@@ -13,7 +13,8 @@ import pytest
 
 from tests.generated import ROOT, pages, proofs, requirements
 
-PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "llms.txt", *sorted((ROOT / "docs").glob("*.md"))]
+QUICK_STARTS = sorted((ROOT / "docs").glob("quickstart-*.md"))
 
 
 @pytest.mark.parametrize(("path", "make"), pages().items(), ids=lambda value: getattr(value, "name", ""))
@@ -33,6 +34,16 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_llms_txt_has_its_form_and_lists_every_page() -> None:
+    text = (ROOT / "llms.txt").read_text()
+    assert re.match(r"# \S.*\n\n> \S", text), "a title, then a summary as a quotation"
+    lists = text.partition("\n## ")[2].splitlines()[1:]
+    strays = [line for line in lists if line and not re.match(r"## \S|- \[[^]]+\]\([^)]+\): \S", line)]
+    assert not strays, f"neither a heading nor a link with what it is: {strays}"
+    missing = {page.name for page in (ROOT / "docs").glob("*.md")} - set(re.findall(r"\(docs/([^)]+)\)", text))
+    assert not missing, f"llms.txt does not list {missing}"
+
+
 @pytest.mark.spec("DOOR-1")
 def test_the_readmes_ten_lines_work_as_they_stand(tmp_path: Path) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
@@ -40,6 +51,17 @@ def test_the_readmes_ten_lines_work_as_they_stand(tmp_path: Path) -> None:
     ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert (ran.returncode, ran.stdout) == (0, "We decided to move the design review to 3 March.\n"), ran.stderr
     assert (tmp_path / "notes" / "afterglow.db").exists()
+
+
+def test_the_quick_start_for_agents_runs_as_it_stands(tmp_path: Path) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "quickstart-agents.md").read_text(), re.DOTALL)
+    (code,) = (block for block in blocks if "asyncio.run" in block)
+    environment = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60, env=environment
+    )
+    said = "I was shown 1 message(s).\npreference · I prefer the window seat.\nI prefer the window seat\n"
+    assert (ran.returncode, ran.stdout) == (0, said), ran.stderr
 
 
 @pytest.mark.spec("CTX-6")
@@ -71,6 +93,14 @@ def test_the_readmes_commands_exist() -> None:
             [str(Path(sys.executable).parent / "afterglow"), command, "--help"], capture_output=True, env=environment
         )
         assert ran.returncode == 0, command
+
+
+@pytest.mark.parametrize("page", QUICK_STARTS, ids=lambda page: page.name)
+def test_quick_starts_name_only_commands_and_examples_that_exist(page: Path) -> None:
+    known = set(re.findall(r"^## `afterglow ([a-z]+)", (ROOT / "docs" / "cli.md").read_text(), re.MULTILINE))
+    commands = re.findall(r"(?:^ {4}|\$\()afterglow(?: --data-dir \S+)? ([a-z]+)", page.read_text(), re.MULTILINE)
+    assert set(commands) <= known, f"{page.name} speaks of {set(commands) - known}"
+    assert all((ROOT / path).exists() for path in re.findall(r"\bexamples/\w+\.py", page.read_text()))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

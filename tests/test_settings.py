@@ -140,8 +140,10 @@ def test_every_setting_but_the_tables_in_lists_and_by_name_has_an_environment_va
         "auto_summarize": "off",
         "sunset_marker": "Good night",
         "boot.summaries": "5",
+        "mcp.owner": "kate/telegram/ana",
         "server.host": "::1",
         "server.allowed_hosts": "a,b",
+        "server.open_locally": "true",
         "server.log_format": "json",
         "server.log_to": "stderr",
         "context.context_limit_tokens": "2000",
@@ -164,6 +166,11 @@ def test_every_setting_but_the_tables_in_lists_and_by_name_has_an_environment_va
         "away_summary.show_cost": "yes",
         "away_summary.deadline_seconds": "3",
         "away_summary.daily_at": "8:30",
+        "answering.model": "offline",
+        "answering.base_url": "http://127.0.0.1:11434/v1",
+        "answering.tools": "file_list,expand",
+        "answering.mcp_servers": "",  # none can be declared here
+        "answering.tool_rounds_max": "3",
     }
     environ = {name: values.get(leaf.key, "1000") for name, leaf in VARIABLES.items()}
     environ |= {
@@ -178,6 +185,7 @@ def test_every_setting_but_the_tables_in_lists_and_by_name_has_an_environment_va
     assert left == {
         *("agents", "sources", "compaction.context_sources"),
         *("away_summary.awake_hours", "away_summary.bindings"),
+        *("mcp_servers", "answering.mcp_servers"),
     }
     assert loaded.settings.log.turn_bytes_max == 1_048_576
     assert loaded.settings.store.busy_timeout_seconds == 0.5
@@ -304,7 +312,11 @@ def test_an_unknown_key_is_an_error_that_names_the_nearest_one() -> None:
             "did you mean agents.compaction.keep_recent?",
         ),
         ("turn-bytes-max = 1", "turn-bytes-max", "did you mean log.turn_bytes_max?"),
-        ("[server]\nxyz = 1", "server.xyz", "server has host, port, allowed_hosts, log_format, log_to"),
+        (
+            "[server]\nxyz = 1",
+            "server.xyz",
+            "server has host, port, allowed_hosts, open_locally, requests_per_second, log_format, log_to",
+        ),
         ('[[agents]]\nid = "kate"\nredact = 1', "agents.redact", "did you mean agents.redact_secrets?"),
         ("qqqq = 1", "qqqq", "take it out, or look for its name in docs/settings.md"),
     ],
@@ -467,6 +479,8 @@ def nested(key: str, value: Any) -> Any:
             return {"agents": [{"id": "kate", name: value}]}
         case ["sources", _]:
             return {"sources": {"cal": {**source, name: value}}}
+        case ["mcp_servers", _]:
+            return {"mcp_servers": {"files": {"command": ["files"], name: value}}}
         case ["away_summary", inner]:
             return {"away_summary": {inner: [{"channel": "telegram", name: value}]}}
         case [section, inner]:
@@ -497,7 +511,8 @@ def test_text_that_should_be_a_number_and_the_reverse_are_told_about_quotes() ->
 
 def test_a_section_that_is_no_table_is_an_error_that_lists_its_keys() -> None:
     assert the_problem("server: 5", "afterglow.yaml") == (
-        "server (afterglow.yaml, line 1): 5 is not allowed; give a table with host, port, allowed_hosts, log_format, log_to"
+        "server (afterglow.yaml, line 1): 5 is not allowed; give a table with host, port, allowed_hosts, "
+        "open_locally, requests_per_second, log_format, log_to"
     )
 
 
@@ -758,7 +773,10 @@ def test_the_example_with_every_line_active_has_every_key_and_no_other_value_tha
     shown: dict[str, Any] = {"data_dir": True, "database": True, "zone": True, "agents": True, "sources": True}
     shown["compaction"] = {"base_url", "context_sources"}
     shown["search"] = {"base_url"}
+    shown["mcp"] = {"owner"}
     shown["away_summary"] = {"daily_at", "awake_hours", "bindings"}
+    shown["answering"] = {"base_url", "instructions", "mcp_servers"}
+    shown["mcp_servers"] = True
     assert loaded.settings.model_dump(exclude=shown) == Settings().model_dump(exclude=shown)
     kate = AgentSettings(id="kate", timeout_summarize_seconds=1800, timeout_clear_seconds=3600)
     assert loaded.settings.agents == (kate,)

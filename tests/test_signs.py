@@ -111,6 +111,44 @@ def test_what_is_gone_is_let_go_of_and_the_rest_is_found_as_before() -> None:
     assert left.nearest(vectors[180], Sought(), 1) == [181]
 
 
+def test_vectors_in_memory_say_how_near_they_are_as_those_of_the_store_do() -> None:
+    vectors = [drawn() for _ in range(200)]
+    signs = Signs()
+    for first in range(0, 200, 70):
+        signs.add(columns(vectors[first : first + 70], first + 1))
+    query, asked = drawn(), [150, 3, 999, 71, 200]
+    kept = signs.cosines(query, asked)
+    assert kept is not None and list(kept) == [150, 3, 71, 200], "999 is not here"
+    assert list(kept.values()) == pytest.approx(cosines(query, packed([vectors[id - 1] for id in kept])))
+    assert signs.cosines(query, [999]) == {}
+
+
+def test_whole_vectors_are_kept_until_they_are_too_many_and_signs_after_that() -> None:
+    vectors = [drawn() for _ in range(10)]
+    signs = Signs(whole_bytes_max=1000)
+    signs.add(columns(vectors[:9]))
+    assert (signs.whole_bytes, len(signs.cosines(drawn(), range(1, 10)) or {})) == (900, 9)
+    signs.add(columns(vectors[9:], first=10))
+    assert len(signs.cosines(drawn(), range(1, 20)) or {}) == 10
+    signs.add(columns(vectors[:1], first=11))
+    assert (signs.whole_bytes, signs.cosines(drawn(), [1])) == (0, None)
+    assert signs.only([1, 2]).cosines(drawn(), [1]) is None
+    assert len(signs.nearest(vectors[0], Sought(), 20)) == 11
+
+
+@pytest.mark.spec("SAFE-3", "P12")
+def test_what_is_gone_leaves_no_vector_in_memory() -> None:
+    vectors = [drawn() for _ in range(5)]
+    signs = Signs()
+    signs.add(columns(vectors))
+    left = signs.only([2, 5])
+    assert left.whole_bytes == 200
+    left.add(columns([vectors[0]], first=6))
+    kept = left.cosines(vectors[4], range(1, 10))
+    assert kept is not None and list(kept) == [2, 5, 6]
+    assert list(kept.values()) == pytest.approx(cosines(vectors[4], packed([vectors[1], vectors[4], vectors[0]])))
+
+
 def test_a_loss_is_seen_once_by_whoever_knew_the_owner_before_it() -> None:
     signs = Signs()
     signs.add(columns([drawn()], losses=(5, 1)))

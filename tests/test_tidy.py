@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "afterglow"
 
 LAYERS = [
-    "errors clock turns failpoints recalled schedule awake goals",
+    "errors clock turns failpoints acting recalled schedule awake goals",
     "settings tokens spend identifiers language",
     "model prompts",
     "checks compaction context digest excerpts facts fold guard guard_signs pairing primary summaries terms transcript "
@@ -41,7 +41,8 @@ DRIVERS = {
     "rich": {"cli/"},
     "re2": {"search/patterns.py", "search/literals.py"},
     "Stemmer": {"terms.py"},
-    "mcp": {"mcp_server.py", "sources/mcp.py"},
+    "mcp": {"mcp_server/server.py", "sources/mcp.py", "agent/mcp_tools.py"},
+    "apscheduler": {"agent/times.py"},
     "langchain": {"model/langchain.py", "search/langchain_embeddings.py", "agent/", "adapters/"},
     "numpy": {"search/signs.py", "search/minilm.py"},
     "onnxruntime": {"search/minilm.py"},

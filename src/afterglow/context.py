@@ -7,10 +7,11 @@ text in it can pass itself off as the end of it, and it is said to be a record a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import lru_cache
+from itertools import chain
 
 from afterglow.compaction import Block
 from afterglow.excerpts import as_shown, each_text, shrunk
@@ -117,12 +118,9 @@ def render(
         runs = runs[1:]  # its beginning may lie before what was read
     # However long the record is, what was said last is not cut to nothing.
     # Earlier exchanges that are too small to be worth a fold take some of the room, and no more than that.
-    before_last = sum(turn.tokens for run in runs[:-1] for turn in run.turns)
+    before_last = sum(_size(run.turns) for run in runs[:-1])
     last_tokens = max(limit_tokens // 4, limit_tokens - taken - min(before_last, limit_tokens // 16))
     shown, put_away = _within(runs, last_tokens, window_tokens - taken)
-    grown = sum(turn.tokens for turn in paired(shown)) - sum(turn.tokens for turn in shown)
-    if put_away and grown > 0:  # results without calls are shown with a word of what they are
-        shown, put_away = _within(runs, max(1, last_tokens - grown), window_tokens - taken)
     left_out = (shown[0].seq if shown else at + 1) - folded_to - 1
     messages: list[Message] = []
     stripped = 0
@@ -224,13 +222,25 @@ def _within(runs: Sequence[Exchange], limit_tokens: int, window_tokens: int) -> 
     if not runs:
         return [], 0
     shown, put_away = shrunk(runs[-1].turns, limit_tokens)
-    room = window_tokens - sum(turn.tokens for turn in shown)
+    grown = _size(paired(shown)) - _size(shown)
+    if (
+        grown > 0 and _size(shown) + grown > limit_tokens
+    ):  # results without calls are shown with a word of what they are
+        shown, put_away = shrunk(runs[-1].turns, max(1, limit_tokens - grown))
+    kept: list[Sequence[Turn]] = [shown]
+    room = window_tokens - _size(shown)
     for exchange in reversed(runs[:-1]):
-        room -= sum(turn.tokens for turn in exchange.turns)
+        room -= _size(exchange.turns)
         if room < 0:
             break
-        shown = [*exchange.turns, *shown]
-    return shown, put_away
+        kept.insert(0, exchange.turns)
+    while len(kept) > 1 and _size(paired([*chain(*kept)])) > window_tokens:
+        del kept[0]
+    return [*chain(*kept)], put_away
+
+
+def _size(turns: Iterable[Turn]) -> int:
+    return sum(turn.tokens for turn in turns)
 
 
 def _message(turn: Turn, fence: str, *, first: bool) -> tuple[Message, int]:
@@ -279,7 +289,7 @@ def _portions(
     if record_tokens:
         yield Portion(name="around the record", tokens=max(0, around))
     if shown:
-        tokens = sum(turn.tokens for turn in shown)
+        tokens = _size(shown)
         yield Portion(name="tail", tokens=tokens, first_seq=shown[0].seq, last_seq=shown[-1].seq)
 
 

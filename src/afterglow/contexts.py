@@ -53,6 +53,8 @@ _PROMPT_TOKENS = 800
 """What the instructions and the answer take of a summariser's window."""
 _SHRINKS_MOST = 20
 """A block stands for no more than so many times its own tokens, unless one exchange is longer than that."""
+ASKED = "asked for"
+"""The reason of an idle session that somebody wants folded at once, whoever wrote last."""
 _REDO_SECONDS = 3600
 _CLOCKS_APART_SECONDS = 30
 
@@ -105,8 +107,11 @@ class Contexts:
         session, means = shown.session, self._means_of(shown.session.binding.agent)
         # The database's clock gave the claim; what is missing by this machine's may be the difference of the two.
         apart = min(_CLOCKS_APART_SECONDS, means.frame.quiet.timeout_summarize_seconds / 10)
-        if is_quiet(session, means.frame.quiet, self._store.clock.now() + timedelta(seconds=apart)):
-            return self._commit(claim, *await _Step(self._store, shown, means).go_idle())
+        now = self._store.clock.now() + timedelta(seconds=apart)
+        # Where that failed it is tried again like any other, when nobody writes.
+        is_asked = claim.reason == ASKED and claim.attempt == 1 and session.state == "open"
+        if is_asked or is_quiet(session, means.frame.quiet, now):
+            return self._commit(claim, *await _Step(self._store, shown, means).go_idle(claim.reason))
         if session.state != "open" or session.real_at is None or not means.frame.quiet.timeout_summarize_seconds:
             return None
         return partial(self._store.finish, claim, [idle_timer(session.real_at, means.frame.quiet)])
@@ -216,7 +221,7 @@ class _Step:
         parts = self._parts([turn for turn in tail if turn.seq <= span.last_seq])
         return self._change(await self._fold_parts(parts[:_BITE_PARTS], "summary"))
 
-    async def go_idle(self) -> Found:
+    async def go_idle(self, reason: str) -> Found:
         """All of it is folded, and what follows the end of a conversation is due."""
         session, now = self._session, self._store.clock.now()
         tail = await self._turns(session.folded.to_seq + 1, session.turns)
@@ -224,7 +229,7 @@ class _Step:
         bite = parts[:_BITE_PARTS]
         blocks, reports = await self._folded(bite, "idle") if bite else ([], [])
         if (blocks[-1].last_seq if blocks else session.folded.to_seq) < session.turns:
-            return self._change(blocks, reports=reports), [Due(kind="idle", at=now, reason="timer")]
+            return self._change(blocks, reports=reports), [Due(kind="idle", at=now, reason=reason)]
         change = self._change(blocks, reports=reports, turns=session.turns, exchanges=session.exchanges)
         seconds = self._frame.quiet.timeout_clear_seconds
         clearing = (

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from hashlib import sha256
@@ -62,8 +62,8 @@ class Address:
 
 
 Answer = str | Reply | Sequence[Reply]
-Respond = Callable[[Context], Answer | Awaitable[Answer]]
-"""Whoever answers: gets the context, gives the reply."""
+Respond = Callable[[Context], Answer | Awaitable[Answer] | AsyncIterator[Reply]]
+"""Whoever answers: gets the context, gives the reply. Replies that come one by one are written down one by one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,9 +97,11 @@ class Conversation:
         self._prepare = prepare
         self._reported: set[str] = set()
 
-    async def exchange(self, to: Address, message: Draft, respond: Respond) -> Exchanged:
+    async def exchange(
+        self, to: Address, message: Draft, respond: Respond, window_tokens: int | None = None
+    ) -> Exchanged:
         """One message through the log, the context, whoever answers, and the log again."""
-        frame = self._frame_of(to.binding.agent)
+        frame = within(self._frame_of(to.binding.agent), window_tokens)
         entry = await self._prepare(message, to.binding.agent)
         now = self._store.clock.now()
         turn, shown = await self._store.begin_exchange(
@@ -113,19 +115,19 @@ class Conversation:
         there_already = await self._replies_to(turn, message.key, shown)
         if _is_complete(there_already) or is_stone(turn.removed):  # what was forgotten is not answered again
             return Exchanged(message=turn, replies=there_already, context=None)
+        if there_already:  # by one that died half-way: whoever answers now sees what it did
+            last = there_already[-1].seq
+            shown = await self._store.context_rows(turn.owner, turn.session, at=last, boot=frame.boot.summaries)
         context, waited = await self._fitting(shown, frame)
-        replies = _replies(await _called(respond, context))
         there = replace(to, owner=turn.owner, place=turn.session, named=None, stays=True)
-        written = [
-            await self.write(there, self._draft(reply, message, number))
-            for number, reply in enumerate(replies, len(there_already) + 1)  # after those of one that died half-way
-        ]
-        return Exchanged(
-            message=turn,
-            replies=tuple(reply for reply, _ in written),
-            context=context,
-            due=waited or any(due for _, due in written),
-        )
+        written: list[Turn] = []
+        async with aclosing(_replies(respond(context))) as replies:
+            async for reply in replies:
+                draft = self._draft(reply, message, len(there_already) + len(written) + 1)
+                turn_of_reply, due = await self.write(there, draft)
+                written.append(turn_of_reply)
+                waited = waited or due
+        return Exchanged(message=turn, replies=(*there_already, *written), context=context, due=waited)
 
     async def write(self, to: Address, draft: Draft, also: Sequence[Due] = ()) -> tuple[Turn, bool]:
         """Write a turn down, and say whether the context is to be folded now."""
@@ -198,7 +200,7 @@ class Conversation:
         if key is None or turn.seq == shown.session.turns:
             return ()
         following = await self._store.turns(turn.owner, turn.session, first_seq=turn.seq + 1, limit=1000)
-        begin = _reply_key(key, "")
+        begin = reply_key(key, "")
         return tuple(each for each in following if each.key is not None and each.key.startswith(begin))
 
     def _draft(self, reply: Reply, message: Draft, number: int) -> Draft:
@@ -212,7 +214,7 @@ class Conversation:
             channel=message.channel,
             model=reply.model,
             usage=reply.usage,
-            key=_reply_key(message.key, number) if message.key else None,
+            key=reply_key(message.key, number) if message.key else None,
         )
 
     def _report(self, session: Session, limits: Limits) -> None:
@@ -228,13 +230,29 @@ class Conversation:
             )
 
 
+def within(frame: Frame, window_tokens: int | None) -> Frame:
+    """The frame for a model that takes no more than so many tokens."""
+    if window_tokens is None or window_tokens >= frame.limits.window_tokens:
+        return frame
+    limits = frame.limits
+    limit = min(limits.context_limit_tokens, window_tokens)
+    return replace(frame, limits=replace(limits, window_tokens=window_tokens, context_limit_tokens=limit))
+
+
 def _after_the_answer(due: Sequence[Due]) -> list[Due]:
     """Where a message ends its session, the summary waits a while for the answer, which has the last word."""
     wait = timedelta(seconds=_ANSWER_SECONDS)
     return [replace(each, at=each.at + wait) if each.reason == SUNSET else each for each in due]
 
 
-def _reply_key(key: str, number: int | str) -> str:
+def last_word(following: Sequence[Turn], key: str) -> Turn | None:
+    """What the message of this key was answered in the end, among what follows it; None while it was not."""
+    begin = reply_key(key, "")
+    replies = [each for each in following if each.key is not None and each.key.startswith(begin)]
+    return replies[-1] if _is_complete(replies) else None
+
+
+def reply_key(key: str, number: int | str) -> str:
     """The key of a reply to the message of this key, which no caller's own key can be by chance."""
     return f"reply:{sha256(key.encode()).hexdigest()[:32]}:{number}"
 
@@ -243,19 +261,29 @@ def _is_complete(replies: Sequence[Turn]) -> bool:
     return bool(replies) and replies[-1].role == "assistant" and not tool_calls(replies[-1].parts)
 
 
-async def _called(respond: Respond, context: Context) -> Answer:
-    answer = respond(context)
-    return await answer if isawaitable(answer) else answer
+async def _replies(answer: Answer | Awaitable[Answer] | AsyncIterator[Reply]) -> AsyncGenerator[Reply]:
+    """The replies of an answer as they come; of one that is given whole all are looked at before the first is written."""
+    if isinstance(answer, AsyncIterator):
+        replies = cast("AsyncIterator[Any]", answer)
+        try:
+            async for reply in replies:
+                yield _checked(reply)
+        finally:
+            if isinstance(replies, AsyncGenerator):
+                await replies.aclose()
+        return
+    given: Any = await answer if isawaitable(answer) else answer
+    if isinstance(given, str):
+        given = Reply(text=given)
+    several = list(cast("Sequence[Any]", given)) if isinstance(given, list | tuple) else [given]
+    for reply in [_checked(each) for each in several or [given]]:
+        yield reply
 
 
-def _replies(answer: Answer) -> list[Reply]:
-    if isinstance(answer, str):
-        return [Reply(text=answer)]
-    given: Any = answer
-    replies = list(cast(Sequence[Any], given)) if isinstance(given, list | tuple) else [given]
-    if not replies or any(not isinstance(reply, Reply) or reply.role not in ("assistant", "tool") for reply in replies):
-        raise BadInput(
-            "whoever answers gives a text, a Reply or a list of Replies, of role assistant or tool; this was "
-            f"{type(answer).__name__}. The message is in the log; nothing was written after it"
-        )
-    return replies
+def _checked(reply: Any) -> Reply:
+    if isinstance(reply, Reply) and reply.role in ("assistant", "tool"):
+        return reply
+    raise BadInput(
+        "whoever answers gives a text, a Reply or a list of Replies, of role assistant or tool; this was "
+        f"{type(reply).__name__}. The message is in the log; this was not written after it"
+    )

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import gc
 import json
 import logging
 import os
 import signal
 import socket
+import sys
 import threading
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from types import FrameType
 from typing import Any
 
@@ -20,24 +22,34 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from afterglow import web
+from afterglow.agent import Agent
+from afterglow.agent.tasks import missing_package
 from afterglow.clock import SystemClock
 from afterglow.errors import BadInput, NotAllowed
 from afterglow.forgetting import finish_forgetting
 from afterglow.memory import Memory, open_store
 from afterglow.settings import Loaded
 from afterglow.store.contract import Store
-from afterglow.web.gate import HEADERS
+from afterglow.web.headers import HEADERS
 from afterglow.web.origins import is_loopback
+from afterglow.web.signin import new_link
+from afterglow.work import Kind
+from afterglow.worker import Act
 from afterglow.working import DRAIN_SECONDS_MAX, working
 
 KEEP_ALIVE_SECONDS = 15
 HEAD_BYTES_MAX = 64 * 1024
 
 _log = logging.getLogger(__name__)
+_SWITCH_SECONDS = 0.001
 
 
-async def serve(loaded: Loaded, *, announce: Callable[[str], None]) -> None:
-    """Serve until SIGINT or SIGTERM; `announce` gets the address once connections are accepted.
+async def serve(
+    loaded: Loaded, *, announce: Callable[[str], None], invite: Callable[[str], None] | None = None
+) -> None:
+    """Serve until SIGINT or SIGTERM; `announce` gets the address once connections are accepted, and `invite` a link.
+
+    The link signs one browser in to the page.
 
     The first signal drains: no new connections, the requests under way are finished, the store is closed. A second one
     ends the process at once, which loses nothing that was acknowledged.
@@ -51,12 +63,51 @@ async def serve(loaded: Loaded, *, announce: Callable[[str], None]) -> None:
                 listener.listen()
             memory = Memory(store, chosen, folds=False)
             await finish_forgetting(store, memory.files.rebuild)
-            async with working(store, memory.acts, chosen, chosen.primary, memory.watches) as beside:
-                server = _Server(_config(web.app(memory, beside)), lambda: announce(_url(listener)))
+            agent = Agent(memory)
+            acts: dict[Kind, Act] = {**memory.acts, **_tasks_of(agent)}
+            async with _closing(agent), working(store, acts, chosen, chosen.primary, memory.watches) as beside:
+                app = web.app(memory, beside, agent)
+                link = await new_link(store, _page_url(listener)) if invite else ""
+
+                def on_listening() -> None:
+                    announce(_url(listener))
+                    if invite:
+                        invite(link)
+
+                _answer_evenly()
+                server = _Server(_config(app), on_listening, app.state.streams.stopping.set)
                 await server.serve([listener])
             _log.info("stopped")
         finally:
             await store.close()
+
+
+def _answer_evenly() -> None:
+    """Python would stop everybody for up to a tenth of a second to look through what is never let go of, and let a thread
+    that works behind the answers keep them waiting for 5 ms at a time."""
+    gc.collect()
+    gc.freeze()
+    sys.setswitchinterval(_SWITCH_SECONDS)
+
+
+@contextlib.asynccontextmanager
+async def _closing(agent: Agent) -> AsyncGenerator[None]:
+    """The agent is there until what it does has come to its end."""
+    try:
+        yield
+    finally:
+        await agent.close()
+
+
+def _tasks_of(agent: Agent) -> Mapping[Kind, Act]:
+    """What the agent does at set times, where its packages are installed."""
+    if (missing := missing_package()) is None:
+        return agent.acts
+    _log.info(
+        "tasks are not done here: they need the package %s; install it with: pip install '.[agent]' in Afterglow's folder",
+        missing,
+    )
+    return {}
 
 
 async def check_address(store: Store, host: str) -> None:
@@ -72,9 +123,12 @@ async def check_address(store: Store, host: str) -> None:
 class _Server(uvicorn.Server):
     """uvicorn's server, which says when it listens, and leaves the process alive when it was told to stop."""
 
-    def __init__(self, config: uvicorn.Config, on_listening: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, on_listening: Callable[[], None], on_stopping: Callable[[], None]
+    ) -> None:
         super().__init__(config)
         self._on_listening = on_listening
+        self._on_stopping = on_stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -96,6 +150,7 @@ class _Server(uvicorn.Server):
         if self.should_exit:
             os._exit(128 + sig)
         self.should_exit = True
+        self._on_stopping()  # streams never end by themselves
 
 
 class _Protocol(H11Protocol):
@@ -171,3 +226,11 @@ def _explained(host: str, port: int) -> Generator[None]:
 def _url(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _page_url(listener: socket.socket) -> str:
+    """Where a browser on this machine finds the page; a server that listens everywhere is also here."""
+    host, port = listener.getsockname()[:2]
+    if host in ("0.0.0.0", "::"):
+        return f"http://127.0.0.1:{port}"
+    return _url(listener)

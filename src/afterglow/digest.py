@@ -95,6 +95,16 @@ class Digest:
     """Whether the text tells facts or threads, which may be forgotten later."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DigestPlace:
+    """Where a digest stands in a list, the newest first; a list goes on behind it."""
+
+    at: datetime
+    owner: str
+    agent: str
+    number: int
+
+
 def gate(away: Away, last_seen: datetime | None, now: datetime, events: int) -> Gate | None:
     """The gate that stops a digest; None where all are open. `events` is how many there are in the absence."""
     if not away.enabled:

@@ -20,7 +20,7 @@ from afterglow.compaction import parts_of
 from afterglow.contexts import Means, MeansOf
 from afterglow.errors import ModelBadOutput, ModelTooLong
 from afterglow.facts import EVIDENCE_MAX
-from afterglow.facts.checks import Checked, Claimed, ClaimedFacts, Proved, check, with_needed
+from afterglow.facts.checks import Checked, ClaimedFacts, Proved, check, with_needed
 from afterglow.facts.gate import Verdict, gate
 from afterglow.facts.plainly import claims_of
 from afterglow.facts.said import words_of
@@ -137,8 +137,9 @@ class Facts:
     ) -> Outcome:
         """Ask, check, compare, commit. Only the last two are done again where another session's facts came in meanwhile."""
         worth = [turn for turn in turns if _is_worth_reading(turn)]
-        claims, prompt = await self._claims(session, worth, before, means) if worth else ([], "none")
-        outcome = Outcome(claimed=len(claims))
+        claimed, prompt = await self._claims(session, worth, before, means) if worth else (ClaimedFacts(), "none")
+        claims, malformed = claimed.facts, claimed.malformed
+        outcome = Outcome(claimed=len(claims) + malformed, dropped=Counter({"malformed": malformed}))
         checked = await asyncio.to_thread(check, claims, worth, means.frame.zone, terms, before)
         with_words = partial(with_needed, turns=worth, zone=means.frame.zone, cut=terms, before=before)
         believed = await asyncio.to_thread(_believed, checked, with_words, outcome)
@@ -168,10 +169,10 @@ class Facts:
 
     async def _claims(
         self, session: Session, turns: Sequence[Turn], before: Sequence[Turn], means: Means
-    ) -> tuple[list[Claimed], str]:
+    ) -> tuple[ClaimedFacts, str]:
         """What the model claims; asked once more where its answer is of no use. If it still is, the part is read later."""
         if means.extracting.name == OFFLINE:
-            return claims_of(turns), "none"
+            return ClaimedFacts(facts=claims_of(turns)), "none"
         near = await self._near.facts(session.owner, "\n".join(map(words_of, turns)), KNOWN_SHOWN)
         known = [" ".join(fact.content.split()) for fact in near if fact.status == "active"][:KNOWN_SHOWN]
         prompt, problem = load("facts"), ModelBadOutput("")
@@ -195,7 +196,7 @@ class Facts:
                 problem = bad
                 continue
             assert isinstance(answer.data, ClaimedFacts)
-            return answer.data.facts, prompt.version
+            return answer.data, prompt.version
         raise problem
 
 

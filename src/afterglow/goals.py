@@ -47,6 +47,15 @@ class GoalEvent:
     at: datetime
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GoalPlace:
+    """Where an event stands in a list, the newest first; a list goes on behind it."""
+
+    at: datetime
+    number: int
+    owner: str
+
+
 def outcome_of(word: str) -> Outcome:
     """The outcome that a word stands for; running for one that nobody knows, with a warning the first time."""
     known = known_outcome(word)

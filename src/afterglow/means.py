@@ -71,21 +71,33 @@ class SettingsMeans:
             )
         return self._means[agent]
 
-    def _model_of(self, chosen: CompactionSettings, name: str = "") -> Model:
+    def answering(self, agent: str) -> Metered:
+        """The model that answers for this agent."""
+        chosen = self._settings.answering_of(agent)
+        return self._model_of(self._settings.compaction_of(agent), chosen.model, chosen.base_url)
+
+    def left_alone(self) -> dict[str, float]:
+        """For each model that this process has used, for how many seconds it is left alone; 0 where calls go through."""
+        return {each.name: each.left_alone_seconds for each in self._metered.values()}
+
+    def metered(self, model: Model) -> Metered:
+        """A model of somebody's own, behind the meter."""
+        _check_model(model)
+        return Metered(
+            model,
+            self._store,
+            limits=self._spend_limits,
+            zone=self._zone,
+            clock=self._store.clock,
+            is_wished=self._is_wished,
+        )
+
+    def _model_of(self, chosen: CompactionSettings, name: str = "", base_url: str | None = None) -> Metered:
         """One meter, and so one breaker, for each model, whoever uses it."""
-        key = (name or chosen.model, chosen.base_url)
+        key = (name or chosen.model, base_url or chosen.base_url)
         if key not in self._metered:
-            model = self._model or choose(
-                key[0], environ=self._environ, base_url=chosen.base_url, clock=self._store.clock
-            )
-            self._metered[key] = Metered(
-                model,
-                self._store,
-                limits=self._spend_limits,
-                zone=self._zone,
-                clock=self._store.clock,
-                is_wished=self._is_wished,
-            )
+            model = self._model or choose(key[0], environ=self._environ, base_url=key[1], clock=self._store.clock)
+            self._metered[key] = self.metered(model)
         return self._metered[key]
 
     async def _is_wished(self) -> bool:

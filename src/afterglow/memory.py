@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from datetime import datetime
 from functools import cached_property, partial
@@ -15,10 +16,10 @@ from afterglow.behind import Behind
 from afterglow.clock import Clock, SystemClock
 from afterglow.compaction import Frame
 from afterglow.context import Context
-from afterglow.contexts import Contexts
-from afterglow.conversation import Address, Conversation, Exchanged, Respond
+from afterglow.contexts import ASKED, Contexts
+from afterglow.conversation import Address, Conversation, Exchanged, Respond, within
 from afterglow.endings import Clearing, Summaries
-from afterglow.errors import BadInput, NotFound
+from afterglow.errors import BadInput, ClaimLost, NotFound
 from afterglow.extraction import Facts
 from afterglow.facts import FACT_TYPES
 from afterglow.forget import Forget
@@ -64,6 +65,9 @@ from afterglow.working import ANYBODYS, Watch, work_limits, working
 
 _LOOK_SECONDS = 30
 """How often a server looks whether somebody edited a memory file."""
+_BITES_MAX = 100
+"""So often a long session is folded a bite further while somebody waits for all of it."""
+_LOOK_AGAIN_SECONDS = 0.3
 _EMBEDDED_AT_ONCE = 200
 _CLOSE_SECONDS_MAX = 5
 """How long a memory that is closed waits for what it folds."""
@@ -77,13 +81,14 @@ async def open_memory(
     model: Model | None = None,
     sources: Mapping[str, Source] | None = None,
     deliver: Deliver | None = None,
+    also: Callable[[Memory], Mapping[Kind, Act]] | None = None,
 ) -> AsyncGenerator[Memory]:
     """Open the memory of these settings, of a data folder, or of the settings file and environment that are found.
 
     While it is open it folds the contexts of the sessions it writes to, behind the replies; with `primary` set to auto or
     true in the settings it also does the work of all sessions, as a server does. `model` summarises in place of the
     settings' one, and `sources` are asked in place of those declared under the same names. `deliver` sends a part of a text
-    to a binding: with it, daily digests are delivered from here.
+    to a binding: with it, daily digests are delivered from here. `also` names more acts to do in the background.
     """
     if not isinstance(given, Settings):
         overrides: dict[str, Any] = {} if given is None else {"data_dir": str(given)}
@@ -92,9 +97,10 @@ async def open_memory(
     memory = Memory(store, given, model=model, sources=sources, deliver=deliver)
     primary = given.primary_or("false")
     try:
+        acts: dict[Kind, Act] = {**memory.acts, **(also(memory) if also else {})}
         if primary != "false":
             await finish_forgetting(store, memory.files.rebuild)
-        async with nullcontext() if primary == "false" else working(store, memory.acts, given, primary, memory.watches):
+        async with nullcontext() if primary == "false" else working(store, acts, given, primary, memory.watches):
             yield memory
     finally:
         await memory.close()
@@ -203,16 +209,17 @@ class Memory(Returning):
         trust: Trust | None = None,
         origin: Origin | None = None,
         key: str | None = None,
+        window_tokens: int | None = None,
     ) -> Exchanged:
         """One message: it is written down, `respond` gets the context and gives the reply, that is written down.
 
         `respond` is any callable, sync or async, that gives a text, a Reply, or several where tools were used. Whatever it
         raises reaches you; the message is in the log by then. With a `key` a message that was answered is not answered
-        again.
+        again. A context over `window_tokens`, where the settings allow more, is folded first.
         """
         binding = _binding(to)
         draft = self._draft(binding, "user", text, trust=trust, origin=origin, at=at, parts=parts, key=key)
-        done = await self._conversation.exchange(_address(to, session), draft, respond)
+        done = await self._conversation.exchange(_address(to, session), draft, respond, window_tokens)
         self._look_after(done.message, binding.agent, done.due)
         return done
 
@@ -266,10 +273,10 @@ class Memory(Returning):
         if is_real(turn.role, turn.origin):
             self._behind.watch(turn, self.frame_of(agent).quiet)
 
-    async def context(self, session: Session, *, at: int | None = None) -> Context:
+    async def context(self, session: Session, *, at: int | None = None, window_tokens: int | None = None) -> Context:
         """What the model is to see of this session now, or what it saw when turn `at` was the newest."""
         check_session(session)
-        frame = self.frame_of(session.binding.agent)
+        frame = within(self.frame_of(session.binding.agent), window_tokens)
         shown = await self.store.context_rows(session.owner, session.id, at=at, boot=frame.boot.summaries)
         return self._conversation.context(shown, frame)
 
@@ -282,6 +289,21 @@ class Memory(Returning):
         await self.store.mark_due(session.owner, due)
         await self._worker.attend(session.owner, "context", session.id, at_once=True)
         return await self.store.session(session.owner, session.id)
+
+    async def go_idle(self, session: Session) -> Session:
+        """Fold the whole session into its summary now, as if nobody had written for long. What goes wrong is raised."""
+        check_session(session)
+        for _ in range(_BITES_MAX):
+            session = await self.store.session(session.owner, session.id)
+            if session.state != "open":
+                break
+            due = Due(kind="idle", at=self.store.clock.now(), reason=ASKED, subject=session.id)
+            await self.store.mark_due(session.owner, due)
+            try:
+                await self._worker.do_now(session.owner, "idle", session.id, self.contexts.idle)
+            except ClaimLost:  # a worker was quicker, and does the same; the next look shows how far it is
+                await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+        return session
 
     @property
     def acts(self) -> dict[Kind, Act]:

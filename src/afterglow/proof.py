@@ -54,8 +54,10 @@ async def prove(
     files = [*scrubbed.files, *_others(data_dir, scrubbed.files)]
     held, there = await _look(store, scrubbed, files, sought)
     in_files = [f"{path}: {_brief(piece)}" for path, piece in there]
-    said = {each.word for each in held if each.table in _SAID}
-    left = [each for each in held if each.word not in said and _came_from(each, owner, session)]
+    said = {
+        each.word.casefold() for each in held if each.table in _SAID
+    }  # the index has a word that a turn says in small letters
+    left = [each for each in held if each.word.casefold() not in said and _came_from(each, owner, session)]
     return Proof(
         clean=not in_files and not left,
         looked_at=("the rows of every table", *map(str, files)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from afterglow.compaction import Block
@@ -10,9 +11,10 @@ from afterglow.search import hits
 from afterglow.search.hits import Found
 from afterglow.search.patterns import Pattern
 from afterglow.settings import Settings
+from afterglow.store.audit import AuditLine
 from afterglow.store.contract import Store
 from afterglow.store.transaction import Scope
-from afterglow.turns import Binding, Owner, Place, Session, Turn
+from afterglow.turns import Binding, Owner, Place, Session, SessionState, Turn
 
 
 class Reading:
@@ -37,13 +39,31 @@ class Reading:
         """The binding's open session, or a new one; with a name of your own, that session, made if it is missing."""
         return await self.store.open_session(binding, named)
 
+    async def audit(
+        self,
+        *,
+        owner: Scope,
+        since: datetime | None = None,
+        limit: int = 50,
+        before: AuditLine | int | None = None,
+    ) -> list[AuditLine]:
+        """Who changed memory, what they did and when: the newest change first, with no word of what was said."""
+        return await self.store.audit(owner, since=since, limit=limit, before=before)
+
     async def session(self, session: str, *, owner: Scope) -> Session:
         """The session of this name."""
         return await self.store.session(owner, session)
 
-    async def sessions(self, *, owner: Scope, limit: int = 50, before: Session | Place | None = None) -> list[Session]:
-        """Sessions, newest first."""
-        return await self.store.sessions(owner, limit=limit, before=before)
+    async def sessions(
+        self,
+        *,
+        owner: Scope,
+        limit: int = 50,
+        before: Session | Place | None = None,
+        state: SessionState | None = None,
+    ) -> list[Session]:
+        """Sessions, newest first; all of them, or those of one state."""
+        return await self.store.sessions(owner, limit=limit, before=before, state=state)
 
     async def turns(
         self, session: Session, *, first_seq: int = 1, last_seq: int | None = None, limit: int = 100

@@ -101,6 +101,8 @@ class Reconciler:
         settled = 0
         for proved, verdict in believed:
             held = known.held.get(proved.content)
+            if held is not None and _is_typed_anew(proved, verdict, held):
+                held = None
             if held.status == "forgotten" if held is not None else await self._is_settled(proved):
                 settled += 1
                 continue
@@ -228,9 +230,15 @@ def _line(fact: Fact) -> str:
     return " ".join(fact.content.split())
 
 
+def _is_typed_anew(proved: Proved, verdict: Verdict, held: Fact) -> bool:
+    """Whether the owner typed it after it was forgotten: that is a new statement. An old transcript has no such turn."""
+    turn = proved.turn
+    return held.status == "forgotten" and verdict.is_owners and turn.origin == "person" and turn.at > held.changed_at
+
+
 def _superseding(fact: Fact, older: Fact) -> Fact:
-    """What the owner said gives way to the owner's word alone; anybody else's waits until the owner approves it."""
-    if older.trust == "owner" and fact.trust != "owner" and fact.status == "active":
+    """What the owner said or approved gives way to the owner's word alone; anybody else's waits until the owner approves it."""
+    if older.is_owners_word and fact.trust != "owner" and fact.status == "active":
         fact = replace(fact, status="pending", why="it changes what the owner said")
     return replace(fact, supersedes=older.id)
 

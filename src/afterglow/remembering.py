@@ -20,10 +20,12 @@ from afterglow.facts import (
     STATUSES,
     Evidence,
     Fact,
+    FactPlace,
     FactType,
     Status,
     normalised,
 )
+from afterglow.facts.dates import made_absolute
 from afterglow.memory_files import Agreed, MemoryFiles
 from afterglow.memory_files.taking import address_of
 from afterglow.reading import check_session
@@ -81,7 +83,7 @@ class Remembered:
         until: str | None = None,
         session: str | None = None,
         limit: int = 50,
-        before: Fact | None = None,
+        before: Fact | FactPlace | None = None,
     ) -> list[Fact]:
         """Facts, the newest first. `since` and `until` are days such as 2026-03-02; `status` None is every one."""
         _check(type, (*FACT_TYPES, None), "type")
@@ -120,9 +122,10 @@ class Remembered:
         if not 1 <= len(content) <= CONTENT_CHARS_MAX:
             raise BadInput(f"a fact has 1 to {CONTENT_CHARS_MAX} characters; this has {len(content)}")
         turn = await self._stated(owner, content)
+        content = self._absolute(turn)
         for _ in range(_TRIES):
-            known = await self._store.known_facts(owner, [turn.text])
-            held = known.held.get(turn.text)
+            known = await self._store.known_facts(owner, [content])
+            held = known.held.get(content)
             if held is not None and held.status in ("active", "pending"):
                 if supersedes not in (None, held.id):
                     raise BadInput(
@@ -137,7 +140,7 @@ class Remembered:
                     continue
                 await self.write_files(held.owner)
                 return await self._store.fact(owner, held.id)
-            fact = self._fact(turn, type, supersedes)
+            fact = self._fact(turn, content, type, supersedes)
             try:
                 (stored,) = await self._store.commit_facts(owner, Gathered(version=known.version, new=(fact,)))
             except FactsChanged:
@@ -149,11 +152,19 @@ class Remembered:
     async def edit(self, owner: str, fact: str, content: str, *, type: FactType | None = None) -> Fact:
         """The owner states it otherwise: a new fact takes the place of the old one, which stays readable."""
         old = await self._store.fact(owner, fact)
+        same = " ".join(content.split())
+        if old.status == "superseded" and (new := await self._edited(owner, old, same)) and type in (None, new.type):
+            return new
         if old.status not in ("active", "pending"):
             raise BadInput(f"fact {fact!r} is {old.status}; only an active or pending one can be edited")
-        if " ".join(content.split()) == old.content and type in (None, old.type):
+        if same == old.content and type in (None, old.type):
             return old
         return await self.add(owner, content, type=type or old.type, supersedes=old.id)
+
+    async def _edited(self, owner: str, old: Fact, content: str) -> Fact | None:
+        """The fact that took the place of this one, if that says what is said again: an edit is safe to repeat."""
+        held = (await self._store.known_facts(owner, [content])).held.get(content)
+        return held if held is not None and held.supersedes == old.id and held.status == "active" else None
 
     async def approve(self, owner: str, fact: str) -> Fact:
         """The owner believes a pending fact. This door is the owner's alone; no model and no tool has it."""
@@ -212,12 +223,17 @@ class Remembered:
             raise BadInput("there is no word left in it, once what is private is taken out; say it in words")
         return await self._store.append(owner, binding, entry)
 
-    def _fact(self, turn: Turn, type: FactType, supersedes: str | None) -> Fact:
+    def _absolute(self, turn: Turn) -> str:
+        """What the owner stated with "tomorrow" as the day it is; as it was typed, where that would be too long."""
+        absolute = made_absolute(turn.text, turn.at.astimezone(self._zone).date())
+        return absolute if len(absolute) <= CONTENT_CHARS_MAX else turn.text
+
+    def _fact(self, turn: Turn, content: str, type: FactType, supersedes: str | None) -> Fact:
         return Fact(
             owner=turn.owner,
             id=new_id(self._store.clock),
             type=type,
-            content=turn.text,
+            content=content,
             confidence="high",
             source_date=turn.at.astimezone(self._zone).date().isoformat(),
             extracted_at=turn.at,

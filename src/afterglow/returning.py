@@ -10,10 +10,10 @@ from functools import cached_property
 
 from afterglow import guard, prose
 from afterglow.clock import new_id
-from afterglow.digest import Digest, Gate, gate
+from afterglow.digest import Digest, DigestPlace, Gate, gate
 from afterglow.ending import Ending
 from afterglow.errors import BadInput
-from afterglow.goals import NOTE_CHARS_MAX, TITLE_CHARS_MAX, GoalEvent, outcome_of
+from afterglow.goals import NOTE_CHARS_MAX, TITLE_CHARS_MAX, GoalEvent, GoalPlace, outcome_of
 from afterglow.inbound import Doorway, Handled, Inbound, Process
 from afterglow.store.goals import Step
 from afterglow.store.presence import Presence
@@ -101,7 +101,7 @@ class Returning(Ending):
         *,
         since: datetime | None = None,
         limit: int = 50,
-        before: GoalEvent | None = None,
+        before: GoalEvent | GoalPlace | None = None,
         goal: str | None = None,
     ) -> list[GoalEvent]:
         """What the agent did for this person, the newest first."""
@@ -144,9 +144,11 @@ class Returning(Ending):
             text=composed.text if absence.events else "",
         )
 
-    async def digests(self, *, owner: Scope, agent: str | None = None, limit: int = 50) -> list[Digest]:
+    async def digests(
+        self, *, owner: Scope, agent: str | None = None, limit: int = 50, before: Digest | DigestPlace | None = None
+    ) -> list[Digest]:
         """What people were told of the times they were away, or why not; the newest first."""
-        return await self.store.digests(owner, agent=agent, limit=_within(limit))
+        return await self.store.digests(owner, agent=agent, limit=_within(limit), before=before)
 
     @cached_property
     def _doorway(self) -> Doorway:

@@ -88,6 +88,15 @@ class Spend:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ModelSpend:
+    """What one model has cost in a day for one purpose."""
+
+    model: str
+    purpose: str
+    spend: Spend
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class CallSpend:
     """One call, as the account shows it."""
 

@@ -82,7 +82,7 @@ class Telling:
         owner: str | None = None,
     ) -> Told:
         """Compose a digest and deliver it, by this moment of the event loop's clock."""
-        owner, composed, sent = owner or binding.owner, Composed(), _Sent()
+        owner, composed, sent = owner or binding.owner, Composed(), Sent()
         limit = asyncio.timeout_at(deadline)
         try:
             async with limit:
@@ -125,8 +125,8 @@ class Telling:
         return newest[0].open_threads if newest else ()
 
 
-class _Sent:
-    """How many messages of a digest were sent."""
+class Sent:
+    """How many messages of a text were sent."""
 
     def __init__(self) -> None:
         self._done = 0

@@ -1,5 +1,5 @@
 """Export to JSONL, and import of it: a line for each owner, session, turn, session's blocks, summary, fact, goal event,
-person who was seen, and piece of work.
+person who was seen, task, message that waits, and piece of work.
 
 The first line names the format and its version. An import writes a session's turns a batch at a time, each batch whole,
 and goes on from where a broken one stopped; into an empty store it gives an equal state.
@@ -23,17 +23,22 @@ from afterglow.facts.said import raw_words_of
 from afterglow.goals import NOTE_CHARS_MAX, OUTCOMES, TITLE_CHARS_MAX, GoalEvent
 from afterglow.memory import Memory
 from afterglow.returning import check_goal
+from afterglow.store.inbox import Waiting
 from afterglow.store.log import Entry
 from afterglow.store.moving_goals import Standing
 from afterglow.store.stones import is_stone
+from afterglow.store.tasks import Task, check_task
 from afterglow.store.transaction import EVERYONE, Scope
 from afterglow.summaries import Summary
 from afterglow.turns import Binding, Draft, Folded, Owner, Session, Turn
-from afterglow.work import Due
+from afterglow.work import Due, Kind
 
 FORMAT = "afterglow-export"
-VERSION = 5
-"""2 has blocks, 3 summaries, 4 facts and 5 goal events; exports of older versions are read as well."""
+VERSION = 6
+"""2 has blocks, 3 summaries, 4 facts, 5 goal events, 6 tasks and messages that wait; exports of older versions are read as
+well."""
+_WITH_THEIR_OWN: frozenset[Kind] = frozenset({"task", "reply"})
+"""The work that comes with the line of what it is about."""
 _PAGE = 200
 _BATCH_BYTES_MAX = 8 << 20
 
@@ -68,7 +73,11 @@ async def export_lines(memory: Memory, scope: Scope = EVERYONE) -> AsyncIterator
         yield line
     async for line in _goal_lines(memory, scope):
         yield line
+    async for line in _agent_lines(memory, scope):
+        yield line
     for work in await memory.store.work_list(scope, limit=1_000_000):
+        if work.kind in _WITH_THEIR_OWN:
+            continue
         asked = Due(kind=work.kind, at=work.ready_at, reason=work.reason, subject=work.subject)
         yield _line("work", {"owner": work.owner, **asdict(asked)})
     yield _line("end", {"turns": turns})
@@ -102,6 +111,18 @@ async def _goal_lines(memory: Memory, scope: Scope) -> AsyncIterator[str]:
             told = await memory.store.digests(standing.owner, agent=standing.agent, limit=_PAGE, of_one=True)
             yield _line("presence", {**asdict(standing), "digests": [asdict(each) for each in told]})
         last = page[-1]
+
+
+async def _agent_lines(memory: Memory, scope: Scope) -> AsyncIterator[str]:
+    """What the agent is to do at set times, and what it is still to answer."""
+    task: Task | None = None
+    while tasks := await memory.store.exported_tasks(scope, limit=_PAGE, after=task):
+        for task in tasks:
+            yield _line("task", asdict(task))
+    message: Waiting | None = None
+    while messages := await memory.store.exported_messages(scope, limit=_PAGE, after=message):
+        for message in messages:
+            yield _line("waiting", asdict(replace(message, listener=None, answered_at=None)))
 
 
 async def import_lines(memory: Memory, lines: Iterable[str]) -> int:
@@ -144,6 +165,12 @@ async def import_lines(memory: Memory, lines: Iterable[str]) -> int:
                     await pending.act(_read(GoalEvent, value))
                 case "presence":
                     await pending.stand(value)
+                case "task":
+                    imported += await pending.flush()
+                    await pending.restore_task(_read(Task, value))
+                case "waiting":
+                    imported += await pending.flush()
+                    await pending.restore_message(_read(Waiting, value))
                 case "work":
                     imported += await pending.flush()
                     owner_name, due = value.pop("owner"), _read(Due, value)
@@ -154,7 +181,7 @@ async def import_lines(memory: Memory, lines: Iterable[str]) -> int:
                 case _:
                     raise BadInput(
                         f"{kind!r} is not known; this version reads owner, session, turn, folded, summary, fact, read, goal, "
-                        "presence and work"
+                        "presence, task, waiting and work"
                     )
         except (BadInput, TypeError, ValueError, KeyError, AttributeError, AssertionError) as error:
             reason = error if isinstance(error, BadInput) else f"{type(error).__name__}, {error}"
@@ -294,6 +321,24 @@ class _Pending:
         if (standing.owner, standing.owner) not in self.forgotten:
             await self._memory.store.restore_standing(standing, told)
 
+    async def restore_task(self, task: Task) -> None:
+        """A task, and the work it makes due."""
+        await self._flush_events()
+        check_task(task)
+        if (task.owner, task.owner) not in self.forgotten:
+            clean = self._memory.intake.prepare(_told(task.prompt), task.agent).draft.text
+            await self._memory.store.restore_task(replace(task, prompt=clean))
+
+    async def restore_message(self, message: Waiting) -> None:
+        """A message that waits, behind those that do; one that does so already stays as it is."""
+        assert message.binding and message.place and message.key, "a message has a place and a key"
+        if self.is_forgotten(message.owner, message.place):
+            return
+        draft = replace(_told(message.text), parts=message.parts)
+        clean = self._memory.intake.prepare(draft, message.agent).draft
+        kept = replace(message, text=clean.text, parts=tuple(clean.parts), listener=None)
+        await self._memory.store.put_message(kept)
+
     async def _flush_events(self) -> None:
         events, self._events = self._events, []
         if events:
@@ -313,6 +358,11 @@ class _Pending:
         there = await self._memory.store.turn(self._session.owner, turn.session, turn.seq)
         if not is_stone(there.removed) and (there.role, there.text) != (turn.role, entry.draft.text):
             raise BadInput(f"session {turn.session!r} already has another turn {turn.seq}")
+
+
+def _told(text: str) -> Draft:
+    """Words on their way in, to be freed of secrets as all are."""
+    return Draft(role="user", text=text, trust="agent", origin="task")
 
 
 def _draft(turn: Turn) -> Draft:
@@ -356,7 +406,7 @@ def _read(record: type[T], value: dict[str, Any]) -> T:
 
 
 def _restored(name: str, value: Any) -> Any:
-    if name.endswith("_at") or name in ("at", "since"):
+    if name.endswith("_at") or name in ("at", "since", "until"):
         return None if value is None else datetime.fromisoformat(value)
     if name == "binding":
         return Binding(**value)

@@ -15,7 +15,7 @@ from typing import Literal, get_args
 
 from afterglow.errors import BadInput
 
-Kind = Literal["context", "idle", "clear", "summary", "facts", "task", "digest", "prose", "vectors", "files"]
+Kind = Literal["context", "idle", "clear", "summary", "facts", "task", "reply", "digest", "prose", "vectors", "files"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 State = Literal["waiting", "due", "claimed", "parked"]
 

@@ -14,6 +14,7 @@ import os
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 
+from afterglow.acting import acting_as
 from afterglow.errors import AfterglowError, ClaimLost, ModelBusy, ModelStopped, NotFound
 from afterglow.guard import redact
 from afterglow.store.contract import Store
@@ -66,13 +67,21 @@ class Worker:
         limits: Limits,
         concurrency: int = 4,
         poll_seconds: float = 1.0,
+        may: Callable[[Kind], bool] = lambda kind: True,
+        asked_again_seconds: float | None = None,
     ) -> None:
+        """`may` says of a kind whether it may be claimed unasked at this moment.
+
+        Failed work that was asked for again while it was tried waits no longer than `asked_again_seconds`.
+        """
         self._store = store
         self._acts = acts
         self._holder = holder
         self._limits = limits
         self._concurrency = concurrency
         self._poll_seconds = poll_seconds
+        self._may = may
+        self._asked_again_seconds = asked_again_seconds
 
     async def run(self, stop: asyncio.Event, grace_seconds: float | None = None) -> None:
         """Work until `stop` is set; what is under way then is finished first, or given back after so many seconds."""
@@ -143,7 +152,7 @@ class Worker:
             return []
 
     async def _claim(self, limit: int) -> list[Claim]:
-        kinds = tuple(self._acts)
+        kinds: list[Kind] = [kind for kind in self._acts if self._may(kind)]
         return await self._store.claim(kinds, limit=limit, holder=self._holder, limits=self._limits)
 
     async def _wait(self, stopping: asyncio.Task[bool], running: set[asyncio.Task[None]]) -> None:
@@ -159,7 +168,7 @@ class Worker:
             await asyncio.sleep(self._poll_seconds)
 
     async def _do(self, claim: Claim) -> None:
-        with _named(claim):
+        with _named(claim), acting_as(f"worker:{claim.kind}"):
             await self._try(claim)
 
     async def _try(self, claim: Claim) -> None:
@@ -200,7 +209,14 @@ class Worker:
         self, claim: Claim, error: str, *, wait_seconds: float, park: bool, counts: bool = True
     ) -> None:
         try:
-            await self._store.give_back(claim, error, wait_seconds=wait_seconds, park=park, counts=counts)
+            await self._store.give_back(
+                claim,
+                error,
+                wait_seconds=wait_seconds,
+                park=park,
+                counts=counts,
+                asked_again_seconds=self._asked_again_seconds,
+            )
         except AfterglowError as later:
             _log.info("%s of %s was not given back, its lease will end: %s", claim.kind, claim.subject, later)
 

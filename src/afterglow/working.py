@@ -23,6 +23,8 @@ DRAIN_SECONDS_MAX = 15
 _log = logging.getLogger(__name__)
 ANYBODYS: frozenset[Kind] = frozenset({"context", "idle", "clear", "files"})
 """The work that a process does also if it is not to be primary."""
+PRIMARYS: frozenset[Kind] = frozenset({"task"})
+"""The work that only the primary does: what nobody waits for, and nobody wants done by whoever happens to run."""
 
 
 Watch = Callable[[asyncio.Event], Awaitable[None]]
@@ -65,6 +67,7 @@ async def working(
         limits=work_limits(chosen),
         concurrency=chosen.work.concurrency,
         poll_seconds=chosen.work.poll_seconds,
+        may=lambda kind: steward.is_primary or kind not in PRIMARYS,
     )
     stop = asyncio.Event()
     tasks = {

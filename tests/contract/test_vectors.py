@@ -14,6 +14,7 @@ from afterglow.errors import ClaimLost, ModelBusy
 from afterglow.search import words
 from afterglow.search.meaning import Meaning
 from afterglow.search.memory_search import memory_search
+from afterglow.search.signs import Signs
 from afterglow.search.vectors import BATCH, Vectors
 from afterglow.store import search
 from afterglow.store.contract import Store
@@ -255,16 +256,57 @@ async def test_where_nothing_was_removed_only_what_is_new_is_read(store: Store) 
     assert kept(meaning) == [2]
 
 
+async def test_an_owner_with_many_vectors_is_answered_as_one_with_few_whose_vectors_are_in_memory(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await say(store, "my puppy ran off", "the train was late", "a cat on a train", "a cup of coffee")
+    embedder = Themes()
+    await work(store, embedder)
+    read: list[int] = []
+    vectors_of = store.vectors_of
+
+    async def reading(owner: str, generation: int, ids: Sequence[int]) -> dict[int, bytes]:
+        read.extend(ids)
+        return await vectors_of(owner, generation, ids)
+
+    monkeypatch.setattr(store, "vectors_of", reading)
+    few = await memory_search(store, Meaning(store, embedder), KATE.owner, "animal on the train")
+    assert read == []
+    monkeypatch.setattr(Signs.__init__, "__defaults__", (1,))
+    many = await memory_search(store, Meaning(store, embedder), KATE.owner, "animal on the train")
+    assert len(read) == 4
+    assert [hit.seq for hit in many.hits] == [hit.seq for hit in few.hits]
+    assert [hit.why.by_meaning for hit in many.hits] == pytest.approx([hit.why.by_meaning for hit in few.hits])
+
+
+async def test_who_was_not_searched_for_longest_leaves_memory_when_the_room_is_used_up(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = Themes()
+    bindings = [KATE, WEB, OTHER]
+    for each in bindings:
+        await say(store, "my puppy ran off", binding=each, session=each.channel + each.sender)
+    await work(store, embedder)
+    meaning = Meaning(store, embedder)
+    monkeypatch.setattr("afterglow.search.meaning._WHOLE_BYTES_KEPT", 2 * len(THEMES))
+    for each in (KATE, WEB, KATE, OTHER):
+        assert len((await memory_search(store, meaning, each.owner, "animal")).hits) == 1
+    assert [owner for owner, _ in meaning._kept] == [KATE.owner, OTHER.owner]
+    monkeypatch.setattr("afterglow.search.meaning._WHOLE_BYTES_KEPT", 0)
+    assert len((await memory_search(store, meaning, WEB.owner, "animal")).hits) == 1
+    assert [owner for owner, _ in meaning._kept] == [WEB.owner], "who is searched now stays"
+
+
 async def test_all_that_does_not_wait_for_the_embedder_is_read_while_it_works(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await say(store, "my puppy ran off", "the train was late")
     embedder = Themes()
     await work(store, embedder)
-    read, vectors_of, embed = asyncio.Event(), store.vectors_of, embedder.embed
+    read, turns_at, embed = asyncio.Event(), store.turns_at, embedder.embed
 
-    async def reading(*given: Any) -> dict[int, bytes]:
-        found = await vectors_of(*given)
+    async def reading(*given: Any) -> list[search.Indexed]:
+        found = await turns_at(*given)
         read.set()
         return found
 
@@ -273,7 +315,7 @@ async def test_all_that_does_not_wait_for_the_embedder_is_read_while_it_works(
             await read.wait()
         return await embed(texts)
 
-    monkeypatch.setattr(store, "vectors_of", reading)
+    monkeypatch.setattr(store, "turns_at", reading)
     monkeypatch.setattr(embedder, "embed", embedding)
     assert (await find(store, embedder, "puppy"))[0] == ("talk", 1)
 

@@ -24,7 +24,7 @@ from afterglow.settings import ServerSettings
 from afterglow.store.contract import Store
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.web import app
-from tests.conftest import KATE, NOON
+from tests.conftest import KATE, NOON, OTHER
 
 LOCAL = "http://localhost:8765"
 EVIL = "evil \x1b[31mred\x1b]0;title\x07 \x9b2J \u202eesrever \x7f"
@@ -35,7 +35,12 @@ PROTECTION = {
     "cache-control": "no-store",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
 }
+OPEN: dict[str, Any] = {"open_locally": True}
+"""Most tests ask from the machine itself, without a token."""
+BOUND = {"bound": KATE, "other": OTHER}
+"""Tokens of scope owner that are bound to one."""
 
 Run = Callable[..., Result]
 SEEDS = itertools.count()
@@ -112,11 +117,23 @@ class Door:
 
     memory: Memory
     tokens: dict[str, str]
+    usual: Any = None
+    """The application as it mostly is: making one takes longer than most of what is asked of it."""
 
-    def client(self, credential: str = "none", base: str = LOCAL, **server: Any) -> httpx.AsyncClient:
-        memory = with_settings(self.memory, server=ServerSettings(**server)) if server else self.memory
+    def client(
+        self, credential: str = "none", base: str = LOCAL, beside: Any = None, **server: Any
+    ) -> httpx.AsyncClient:
+        memory = self.memory
+        if server:
+            memory = with_settings(memory, server=ServerSettings(**OPEN | server))
+        else:
+            memory.settings = memory.settings.model_copy(update={"server": ServerSettings(**OPEN)})
+        if server or beside is not None:
+            made = app(memory, beside)
+        else:
+            made = self.usual = self.usual or app(memory)
         return httpx.AsyncClient(
-            transport=httpx.ASGITransport(app(memory)), base_url=base, headers=self.credential(credential)
+            transport=httpx.ASGITransport(made), base_url=base, headers=self.credential(credential)
         )
 
     def credential(self, name: str) -> dict[str, str]:
@@ -128,11 +145,13 @@ def with_settings(memory: Memory, **changed: Any) -> Memory:
 
 
 async def make_door(store: Store, folder: Path, clock: FixedClock) -> Door:
-    tokens = {name: new_token(clock) for name in ("garbage", "revoked", "read", "agent", "owner")}
+    tokens = {name: new_token(clock) for name in ("garbage", "revoked", "read", "agent", "owner", *BOUND)}
     for name in ("revoked", "read", "agent", "owner"):
         made = await store.add_token(name, "owner" if name == "revoked" else name, tokens[name])  # pyright: ignore
         if name == "revoked":
             await store.revoke_token(made.id)
+    for name, binding in BOUND.items():
+        await store.add_token(name, "owner", tokens[name], owner=binding.owner)
     return Door(Memory(store, Settings(data_dir=folder)), tokens)
 
 

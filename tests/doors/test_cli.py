@@ -221,14 +221,23 @@ JSON_CALLS = [
     "goals list --owner kate/telegram/ana",
     "digest preview --why --owner kate/telegram/ana",
     "digest history",
+    "chat --message hello --owner kate/telegram/ana",
+    "tasks",
+    "tasks add hello --at 2190-01-01T09:00 --name hello --owner kate/telegram/ana",
+    "tasks show hello",
+    "tasks run hello",
+    "tasks cancel hello",
     "owners",
     f"owners join {KATE.owner} {OTHER.owner}",
     "owners part kate/telegram/ana",
+    "audit",
+    "audit --owner kate/telegram/ana --since 1d --limit 5",
     "export",
     "export FILE",
     "import FILE",
     "token",
     "token create bot",
+    "token link",
     "token revoke TOKEN",
     "work",
     "work retry",
@@ -252,7 +261,10 @@ def test_every_command_has_help(path: str, run: Run) -> None:
 
 def test_the_calls_below_leave_no_command_out() -> None:
     tried = {" ".join(["afterglow", *call.split()]) for call in JSON_CALLS}
-    leaves = {path for path, command in ALL.items() if not hasattr(command, "commands")} - {"afterglow serve"}
+    leaves = {path for path, command in ALL.items() if not hasattr(command, "commands")} - {
+        "afterglow serve",
+        "afterglow mcp",
+    }
     assert not {path for path in leaves if not any(call.startswith(path.removesuffix(" list")) for call in tried)}
 
 
@@ -413,7 +425,7 @@ def test_an_error_names_its_kind_to_programs(run: Run, filled: Path) -> None:
     assert json.loads(result.stderr)["error"]["kind"] == "NotFound"
 
 
-def test_nothing_but_init_serve_and_import_makes_a_database(run: Run, folder: Path) -> None:
+def test_nothing_but_init_serve_chat_and_import_makes_a_database(run: Run, folder: Path) -> None:
     for call in ("status", "sessions", "export", "token create x", "search x"):
         assert "`afterglow init` makes one" in run(*call.split(), code=1).stderr.replace("\n", " ")
     assert not folder.exists()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from afterglow import Binding, Inbound, Memory, Part
-from tests.conftest import KATE
+from tests.conftest import KATE, OTHER
 from tests.doors.conftest import EVIL, Run, remember
 
 pytestmark = pytest.mark.spec("DOOR-2")
@@ -36,7 +36,7 @@ def came(folder: Path, fails: bool = False) -> None:
 @pytest.mark.spec("AWAY-12", "AWAY-5")
 def test_goals_are_written_down_once_and_listed(run: Run, folder: Path) -> None:
     run("init")
-    assert "say whose with --owner" in run("goals", code=1).stderr
+    assert "There are no goals" in run("goals").stderr
     given = ("goals", "record", "deploy", "failed_quota", "--owner", KATE.owner, "--step", "1", "--note", EVIL)
     assert run(*given).stdout == f"deploy: failed, step 1 of deploy, for {KATE.owner}.\n"
     assert json.loads(run(*given, "--json").stdout)["number"] == 1, "the same step again"
@@ -54,6 +54,13 @@ def test_goals_are_written_down_once_and_listed(run: Run, folder: Path) -> None:
     ]:
         assert said in run("goals", *wrong, code=1).stderr
     assert len(json.loads(run("goals", "--json").stdout)["items"]) == 2, "and nothing was written"
+    run("goals", "record", "feed", "done", "--owner", OTHER.owner)
+    everyones = json.loads(run("goals", "--json", "--limit", "2").stdout)
+    assert everyones["more"] and {each["owner"] for each in everyones["items"]} == {KATE.owner, OTHER.owner}
+    assert "owner" in run("goals").stdout.split()
+    assert {each["goal"] for each in json.loads(run("goals", "--json", "--owner", OTHER.owner).stdout)["items"]} == {
+        "feed"
+    }
 
 
 @pytest.mark.spec("AWAY-2")

@@ -44,7 +44,7 @@ class Server:
     """A server in a process of its own."""
 
     def __init__(self, folder: Path, **overrides: Any) -> None:
-        given = {"data_dir": str(folder), "server.port": 0, **overrides}
+        given = {"data_dir": str(folder), "server.port": 0, "server.open_locally": True, **overrides}
         self._errors = (folder / "errors.txt").open("a+")
         self.process = subprocess.Popen(
             [sys.executable, "-c", PROGRAM, json.dumps(given)],
@@ -415,7 +415,7 @@ def test_with_a_token_it_listens_everywhere_and_asks_everyone_for_one(start: Sta
     assert server.url == f"http://0.0.0.0:{server.port}"
     with httpx.Client(base_url=f"http://127.0.0.1:{server.port}") as client:
         assert client.get("/healthz").status_code == 200
-        for path in ("/", "/readyz", "/api/v1/status", "/nowhere"):
+        for path in ("/api/v1", "/readyz", "/api/v1/status", "/nowhere"):
             assert client.get(path).status_code == 401, path
         client.headers["authorization"] = f"Bearer {secret}"
         assert client.get("/api/v1/status").status_code == 200
@@ -485,3 +485,17 @@ def test_what_was_due_when_a_server_was_killed_is_done_by_the_next(start: Start,
     context = folded(server, secret, "plan", say=0)
     assert context["messages"][0]["seq"] == 0
     assert server.stop() == 0
+
+
+@pytest.mark.spec("DOOR-2")
+def test_serve_with_json_tells_the_address_and_the_link_in_one_document(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "afterglow", "--data-dir", str(tmp_path), "serve", "--port", "0", "--json"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdout is not None
+        told = json.loads("".join(iter(process.stdout.readline, "}\n")) + "}")
+        process.send_signal(signal.SIGTERM)
+        assert process.stdout.read() == ""
+    assert process.returncode == 0
+    assert told["page"].startswith(f"{told['address']}/#signin=ag_")

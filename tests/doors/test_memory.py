@@ -282,7 +282,7 @@ async def test_one_owner_can_be_exported_alone(memory: Memory) -> None:
         ([], "this is empty, and no export"),
         ([None], "breaks off after line 1"),
         (['{"format":{"name":"something"}}'], "line 1: this is not an export of Afterglow"),
-        (['{"format":{"name":"afterglow-export","version":9}}'], "newer than 5; upgrade"),
+        (['{"format":{"name":"afterglow-export","version":9}}'], "newer than 6; upgrade"),
         ([None, '{"turn":{"session":"x"}}'], "line 2: "),
         ([None, '{"dream":{}}'], "line 2: 'dream' is not known"),
         ([None, '{"owner":{"id":"a","created_at":"yesterday"}}'], "line 2: "),

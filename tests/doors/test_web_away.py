@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from afterglow import Binding, Inbound, Part
+from afterglow import Binding, FixedClock, Inbound, Part
 from tests.conftest import KATE, OTHER
 from tests.doors.conftest import Door, check, told, with_settings
 
@@ -23,8 +23,52 @@ async def test_a_step_is_written_down_once_and_read_by_its_owner_alone(door: Doo
         page = check(await client.get("/api/v1/goals", params={"owner": KATE.owner}))
         assert [each["outcome"] for each in page["items"]] == ["needs_you", "completed"]
         assert check(await client.get("/api/v1/goals", params={"owner": OTHER.owner}))["items"] == []
-        assert "owner" in await told(client, "/api/v1/goals")
-        assert "agent/channel/sender" in await told(client, "/api/v1/goals", owner="kate")
+        assert check(await client.get("/api/v1/goals"))["items"] == page["items"], "on this machine, everyone's"
+        assert "agent/channel/sender" in await told(client, "/api/v1/presence", owner="kate")
+
+
+@pytest.mark.spec("DOOR-3")
+async def test_goals_come_page_by_page_each_once(any_door: Door) -> None:
+    for n in range(5):
+        for to in (KATE, OTHER):
+            await any_door.memory.record_goal(to, "deploy", "running", step=str(n + 1))
+    async with any_door.client() as client:
+        for query, wanted in (({}, 10), ({"owner": KATE.owner}, 5)):
+            whole = check(await client.get("/api/v1/goals", params=query))
+            assert (len(whole["items"]), whole["next"]) == (wanted, None)
+            gathered: list[Any] = []
+            after: dict[str, str] | None = {}
+            while after is not None:
+                page = check(await client.get("/api/v1/goals", params={**query, **after, "limit": 2}))
+                gathered += page["items"]
+                after = {"after": page["next"]} if page["next"] else None
+            assert gathered == whole["items"]
+        for path in ("/api/v1/goals", "/api/v1/digests", "/api/v1/facts"):
+            for cursor in ("", "x", "bnVsbA", "W10", "WzEsMiwzXQ", "WzFlOTk5LCJhIiwiYiJd"):
+                assert "`next`" in await told(client, path, after=cursor)
+
+
+@pytest.mark.spec("AWAY-7")
+async def test_who_is_back_is_told_by_the_answer_and_only_once(door: Door, clock: FixedClock) -> None:
+    away = door.memory.settings.away_summary.model_copy(update={"enabled": True, "threshold_hours": 1})
+    door.memory.settings = door.memory.settings.model_copy(update={"away_summary": away})
+    message = {name: STEP[name] for name in ("agent", "channel", "sender")}
+    async with door.client("agent") as client:
+        first = check(await client.post("/api/v1/inbound", json={**message, "id": "m-1"}))
+        assert first == {"again": False, "parts": [], "stopped_by": "first"}
+        check(await client.post("/api/v1/goals", json={**STEP, "title": "Deploy the site"}))
+        clock.move(7200)
+        shown = check(await client.get("/api/v1/digests/preview", params={"owner": KATE.owner}))
+        assert shown["total"] == 1 and shown["stopped_by"] is None
+        headers = {"idempotency-key": "m-2"}
+        told_first, told_again = [
+            check(await client.post("/api/v1/inbound", json=message, headers=headers)) for _ in range(2)
+        ]
+        assert "Deploy the site" in told_first["parts"][0]["text"] or told_first["parts"]
+        assert told_again == {"again": True, "parts": [], "stopped_by": None}
+        assert check(await client.get("/api/v1/presence", params={"owner": KATE.owner}))["untold"] == 0
+        (digest,) = check(await client.get("/api/v1/digests"))["items"]
+        assert digest["status"] == "delivered"
 
 
 @pytest.mark.spec("AWAY-12", "SAFE-1")

@@ -16,19 +16,19 @@ import httpx
 import pytest
 
 from afterglow import Binding, FixedClock, Memory, Session, Settings, StoreUnavailable
+from afterglow.errors import ModelError
 from afterglow.health import Summarization
 from afterglow.model import Model, Request, scripted
 from afterglow.model.offline import OfflineModel
 from afterglow.model.scripted import ScriptedModel
 from afterglow.spend import Amount, Call
 from afterglow.summaries import Filled
-from afterglow.web import app
 from afterglow.web.metrics import CONTENT_TYPE, Family, Sample, exposition
 from afterglow.work import KINDS, Due, Limits
 from afterglow.worker import Worker
 from afterglow.working import working
 from tests.conftest import KATE, NOON, OTHER
-from tests.doors.conftest import LOCAL, PROTECTION, Door, check, told
+from tests.doors.conftest import PROTECTION, Door, check, told
 from tests.doors.test_daemon import PATIENCE_SECONDS, TURN, Start, start, token  # noqa: F401
 from tests.paths.test_quiet import answering
 
@@ -539,8 +539,7 @@ async def test_a_sign_of_life_says_what_the_process_knows_by_itself(
 ) -> None:
     await break_store(door, monkeypatch)
     for beside, is_primary in ((None, None), (Background(), True), (Background(is_primary=False), False)):
-        transport = httpx.ASGITransport(app(door.memory, beside))
-        async with httpx.AsyncClient(transport=transport, base_url=LOCAL) as client:
+        async with door.client(beside=beside) as client:
             block = check(await client.get("/healthz"))
             assert block == {"status": "ok", "summarization": {"primaryFlag": "auto", "isPrimary": is_primary}}
             assert "locked" in await told(client, "/readyz", 503)
@@ -549,7 +548,7 @@ async def test_a_sign_of_life_says_what_the_process_knows_by_itself(
 @pytest.mark.spec("SUM-9", "DOOR-3")
 async def test_it_is_not_ready_while_nothing_is_done_in_the_background(door: Door) -> None:
     beside = Background()
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app(door.memory, beside)), base_url=LOCAL) as client:
+    async with door.client(beside=beside) as client:
         assert (await client.get("/readyz")).status_code == 200
         beside.trouble = "the worker has stopped; start the server again"
         answer = await client.get("/readyz")
@@ -568,14 +567,18 @@ async def test_it_is_not_ready_once_its_own_worker_has_died(door: Door, monkeypa
 
     memory = door.memory
     monkeypatch.setattr(Worker, "run", die)
-    async with working(memory.store, memory.acts, memory.settings, "auto") as beside:
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app(memory, beside)), base_url=LOCAL) as client:
+    async with (
+        working(memory.store, memory.acts, memory.settings, "auto") as beside,
+        door.client(beside=beside) as client,
+    ):
+        try:
             assert (await client.get("/readyz")).status_code == 200
             assert check(await client.get("/healthz"))["summarization"]["isPrimary"] is True
-            died.set()
-            for _ in range(5):  # its end is noticed when the loop comes round
-                await asyncio.sleep(0)
-            assert "the background worker stopped" in await told(client, "/readyz", 503)
+        finally:
+            died.set()  # or its end would be waited for without end
+        for _ in range(5):  # its end is noticed when the loop comes round
+            await asyncio.sleep(0)
+        assert "the background worker stopped" in await told(client, "/readyz", 503)
 
 
 # --- metrics --------------------------------------------------------------------------------------------------------
@@ -662,8 +665,11 @@ async def test_the_metrics_count_what_is_there(any_door: Door, clock: FixedClock
         assert found["afterglow_last_sweep_found"] == {labelled(): 1}
         counts = {name: found[f"afterglow_{name}"][labelled()] for name in ("owners", "sessions", "turns")}
         assert counts == {"owners": 1, "sessions": 1, "turns": 4}
-        spent = [found[f"afterglow_spend_today_{name}"][labelled()] for name in ("calls", "tokens", "usd")]
+        of_fold = labelled(model="m", purpose="fold")
+        spent = [found[f"afterglow_spend_today_{name}"][of_fold] for name in ("calls", "tokens", "usd")]
         assert spent == [1, 1000, 0.0025], "today's alone"
+        ceilings = [found[f"afterglow_spend_day_ceiling_{name}"][labelled()] for name in ("tokens", "usd")]
+        assert ceilings == [5_000_000, 5.0]
 
         await work(door.memory)
         found = await measured(client)
@@ -682,7 +688,25 @@ async def test_a_look_at_the_metrics_costs_a_handful_of_reads(door: Door, monkey
     monkeypatch.setattr(door.memory.store, "_read", counted)
     async with door.client() as client:
         await measured(client)
-    assert sorted(names) == ["backlog_by_kind", "fleet", "spend_of_day", "totals"]
+    assert sorted(names) == ["backlog_by_kind", "fleet", "spend_by_model", "totals"]
+
+
+@pytest.mark.spec("SAFE-4")
+async def test_a_model_that_is_left_alone_is_told_of(door: Door) -> None:
+    failing = ScriptedModel(lambda request: scripted.SERVER_ERROR)
+    door = with_model(door, failing, spend={"breaker_failures": 1, "breaker_seconds": 40})
+    meter = door.memory.means_of.answering("kate")
+    async with door.client() as client:
+        found = await measured(client)
+        assert found["afterglow_model_left_alone_seconds"] == {labelled(model="scripted"): 0}
+        assert check(await client.get("/api/v1/spend"))["left_alone"] == {}
+        with pytest.raises(ModelError):
+            await meter.complete(
+                Request(purpose="fold", instructions="", material="x", tokens_max=9, deadline_seconds=9)
+            )
+        found = await measured(client)
+        assert found["afterglow_model_left_alone_seconds"] == {labelled(model="scripted"): 40}
+        assert check(await client.get("/api/v1/spend"))["left_alone"] == {"scripted": 40}
 
 
 def test_metrics_are_escaped_as_the_format_has_it() -> None:

@@ -15,6 +15,7 @@ from afterglow.turns import Draft
 from tests.facts import lookalikes_told as told
 from tests.facts import lookalikes_tongues as tongues
 from tests.facts import lookalikes_typed as typed
+from tests.facts import lookalikes_unheard as unheard
 from tests.facts.carriers import owner
 
 TYPES = ("preference", "decision", "task_completed", "open_thread", "person", "event", "other")
@@ -65,31 +66,40 @@ def turns_of(kind: str, number: int, text: str) -> tuple[Draft, ...]:
     asked = owner(QUESTIONS[number % len(QUESTIONS)])
     if kind == "assistant":
         return (asked, Draft(role="assistant", text=text, trust="agent", origin="agent"))
-    if kind == "tool":
+    if kind in ("tool", "report"):
         return (asked, Draft(role="tool", text=text, trust="external", origin="agent"))
-    if kind == "other":
+    if kind in ("other", "colleague"):
         origin = "agent" if "-agent: " in text else "person"
         return (Draft(role="user", text=text, trust="other", origin=origin),)
     return (owner(text),)
 
 
+def talks(kind: str, text: str, name: str = "", held_out: bool | None = None) -> Iterator[LookAlike]:
+    """One list; every other entry is held out, or all, or none."""
+    for number, (language, message, facts) in enumerate(read(text), 1):
+        said, quote = quoted(message)
+        turns = turns_of(kind, number, said)
+        yield LookAlike(
+            name=f"{name or kind} {number}",
+            kind=kind,
+            language=language,
+            turns=turns,
+            said=tuple(
+                {"type": type, "content": content, "confidence": "high", "turn": len(turns), "quote": quote}
+                for type, content in facts
+            ),
+            held_out=number % 2 == 0 if held_out is None else held_out,
+        )
+
+
 def lookalikes() -> Iterator[LookAlike]:
     """All lists, one entry each."""
     for kind, text in KINDS.items():
-        for number, (language, message, facts) in enumerate(read(text), 1):
-            said, quote = quoted(message)
-            turns = turns_of(kind, number, said)
-            yield LookAlike(
-                name=f"{kind} {number}",
-                kind=kind,
-                language=language,
-                turns=turns,
-                said=tuple(
-                    {"type": type, "content": content, "confidence": "high", "turn": len(turns), "quote": quote}
-                    for type, content in facts
-                ),
-                held_out=number % 2 == 0,
-            )
+        yield from talks(kind, text)
+    for kind, text in unheard.KNOWN.items():
+        yield from talks(kind, text, f"{kind}, unheard", held_out=False)
+    for kind, text in unheard.HELD_OUT.items():
+        yield from talks(kind, text, f"{kind}, held out", held_out=True)
 
 
 KINDS = {
@@ -104,3 +114,5 @@ KINDS = {
     "other": told.OTHER,
 }
 LOOKALIKES = tuple(lookalikes())
+WAITS = tuple(talks("report", unheard.WAITS, "waits"))
+"""Harmless reports in languages without lists: these wait."""

@@ -24,11 +24,12 @@ from tests.facts.attacks import (
     PASTED,
     REPEATED,
     TWISTED,
+    UNHEARD,
     Attack,
     plots,
 )
 from tests.facts.carriers import CARRIERS, PASTES
-from tests.facts.lookalikes import LOOKALIKES, TYPES, LookAlike
+from tests.facts.lookalikes import LOOKALIKES, TYPES, WAITS, LookAlike
 from tests.facts.pairs import PAIRS
 from tests.facts.ways_out import LINKS, WAYS_OUT, WayOut
 
@@ -86,14 +87,14 @@ def test_what_is_borrowed_repeated_or_twisted_comes_from_every_family() -> None:
 
 
 def test_every_fact_quotes_the_turn_it_names() -> None:
-    for talk, fact in facts_of((*ALL, *LOOKALIKES)):
+    for talk, fact in facts_of((*ALL, *UNHEARD, *LOOKALIKES, *WAITS)):
         assert 1 <= fact["turn"] <= len(talk.turns), talk.name
         assert fact["quote"], talk.name
         assert fact["quote"] in said_in(talk, fact).text, talk.name
 
 
 def test_every_fact_has_the_form_that_a_model_is_asked_for() -> None:
-    for talk, fact in facts_of((*ALL, *LOOKALIKES)):
+    for talk, fact in facts_of((*ALL, *UNHEARD, *LOOKALIKES, *WAITS)):
         assert list(fact) == ["type", "content", "confidence", "turn", "quote"], talk.name
         assert fact["type"] in TYPES, talk.name
         assert fact["confidence"] in ("high", "medium", "low"), talk.name
@@ -159,6 +160,14 @@ def test_about_half_of_the_attacks_and_look_alikes_is_held_out() -> None:
         assert 0.4 <= sum(talk.held_out for talk in corpus) / len(corpus) <= 0.6
 
 
+def test_what_no_list_was_written_for_is_much_and_mostly_told_by_others() -> None:
+    assert len(UNHEARD) >= 120
+    assert sum(talk.held_out for talk in UNHEARD) >= 60
+    assert sum(talk.held_out for talk in LOOKALIKES if "held out" in talk.name) >= 60
+    assert sum(map(is_told, UNHEARD)) >= 100
+    assert len({talk.language for talk in UNHEARD}) >= 30
+
+
 def test_a_pasted_attack_closes_the_fence_it_stands_in() -> None:
     """The hardest paste: by the fences alone, its words look typed."""
     (attack,) = (attack for attack in PASTED if attack.name == "mimicry/pasted fenced text")
@@ -167,7 +176,7 @@ def test_a_pasted_attack_closes_the_fence_it_stands_in() -> None:
 
 
 def test_nothing_is_in_a_corpus_twice() -> None:
-    for corpus in (ALL, LOOKALIKES):
+    for corpus in (ALL, UNHEARD, LOOKALIKES):
         assert not _twice(talk.name for talk in corpus)
     for corpus in (ATTACKS, PASTED, BORROWED, REPEATED, TWISTED):
         assert not _twice((*(turn.text for turn in talk.turns), str(talk.said)) for talk in corpus)

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from afterglow.facts.dates import days_named, made_absolute, unsupported_days
+from afterglow.facts.dates import days_named, left_relative, made_absolute, unsupported_days, years_named
 
 SAID = date(2026, 3, 4)  # a Wednesday
 
@@ -22,7 +22,31 @@ SAID = date(2026, 3, 4)  # a Wednesday
         ("It rained last Friday", "It rained on 27 February 2026"),
         ("She comes this Friday", "She comes on 6 March 2026"),
         ("Er fliegt übermorgen", "Er fliegt 2026-03-06"),
-        ("She comes next Friday", "She comes next Friday"),  # people mean two days by it
+        ("She comes next Friday", "She comes on 6 March 2026 or 13 March 2026"),  # people mean two days by it
+        ("She comes on Tuesday next week", "She comes on 10 March 2026"),
+        ("Ana moved last week", "Ana moved in the week of 23 February 2026"),
+        ("Ana has lived there since last month", "Ana has lived there since February 2026"),
+        ("Next month Ana moves", "In April 2026 Ana moves"),
+        ("Ana moved last year", "Ana moved in 2025"),
+        ("Ana moved two years ago", "Ana moved in 2024"),
+        ("Ana moved last May", "Ana moved in May 2025"),
+        ("Ana moved last summer", "Ana moved in the summer of 2025"),
+        ("Ana moved a few days ago", "Ana moved a few days before 4 March 2026"),
+        ("Ana comes this weekend", "Ana comes on the weekend of 7 March 2026"),
+        ("It is in next year's budget", "It is in 2027's budget"),
+        ("Ana zieht nächste Woche um", "Ana zieht 2026-03-09 – 2026-03-15 um"),
+        ("Ana s'est mariée l'année dernière", "Ana s'est mariée 2025"),
+        ("Ana se mudó el mes pasado", "Ana se mudó 2026-02"),
+        ("Ana si è trasferita la settimana scorsa", "Ana si è trasferita 2026-02-23 – 2026-03-01"),
+        ("A Ana mudou-se no mês passado", "A Ana mudou-se 2026-02"),
+        ("Ana wraca w przyszłym tygodniu", "Ana wraca 2026-03-09 – 2026-03-15"),
+        ("Анна приедет в следующем месяце", "Анна приедет 2026-04"),
+        ("Ana verhuist volgend jaar", "Ana verhuist 2027"),
+        ("用户上个月搬家了", "用户2026-02搬家了"),
+        ("先週引っ越した", "2026-02-23 – 2026-03-01引っ越した"),
+        ("지난달에 이사했다", "2026-02에 이사했다"),
+        ('Ana likes "Yesterday", the song', 'Ana likes "Yesterday", the song'),
+        ("Ana has been here for the last two years", "Ana has been here for the last two years"),
         ("Guten Morgen", "Guten Morgen"),
         ("It is on 3 March 2026", "It is on 3 March 2026"),
     ],
@@ -41,6 +65,10 @@ def test_a_relative_day_becomes_the_day_it_was(text: str, absolute: str) -> None
         ("The exam is on 12 March 2025.", "My exam is on March 12, 2026", "12 March 2025"),
         ("They move in April 2026.", "We move next month", None),
         ("They move in June 2026.", "We move next month", "June 2026"),
+        ("They move in the week of 9 March 2026.", "We move next week", None),
+        ("They move on 12 March 2026.", "We move next week", "12 March 2026"),
+        ("They moved 2026-02.", "Wir sind letzten Monat umgezogen", None),
+        ("They moved 2026-01.", "Wir sind letzten Monat umgezogen", "2026-01"),
         ("The dentist is on 9 March 2026.", "the dentist is on Monday", None),
         ("It was said on 4 March 2026.", "it broke", None),
         ("Release 2.4 is out.", "2.4 is out", None),
@@ -55,7 +83,23 @@ def test_a_day_without_a_year_may_be_of_the_years_around() -> None:
     assert date(2027, 1, 2) in days_named("see you on 2 January", SAID)
 
 
-@pytest.mark.parametrize("text", ["in 999 weeks", "99 days ago", "31 February", "on on on", ""])
+@pytest.mark.spec("FACT-3")
+def test_what_no_rule_can_place_is_told_apart_from_what_needs_no_day() -> None:
+    assert left_relative("Ana called two hours ago.")
+    assert not left_relative('The user likes "Tomorrow Never Dies" and every Friday.')
+
+
+@pytest.mark.spec("FACT-4")
+def test_a_year_is_meant_by_a_day_or_a_span_of_it_alone() -> None:
+    assert years_named("Ana got married to Ben.", SAID) == set()
+    assert years_named("Ana got married last year.", SAID) == {2025}
+    assert years_named("It was last December.", SAID) >= {2025}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["next year, last month, 12 years ago, next weekend", "in 999 weeks", "99 days ago", "31 February", "on on on", ""],
+)
 def test_nonsense_is_no_error(text: str) -> None:
     days_named(text, date(1, 1, 1))
     made_absolute(text, date(9999, 12, 31))

@@ -25,9 +25,11 @@ from afterglow.store.contract import Store
 from afterglow.store.facts import Again, Gathered, WantedFacts
 from afterglow.store.files import FileTrouble
 from afterglow.store.goals import Step
+from afterglow.store.inbox import Waiting
 from afterglow.store.log import Entry, Shown
 from afterglow.store.moving_goals import Standing
 from afterglow.store.readings import Read, Reading
+from afterglow.store.tasks import Task
 from afterglow.store.transaction import EVERYONE, Tx
 from afterglow.summaries import Summary
 from afterglow.turns import Binding, Folded, Owner, Session
@@ -75,6 +77,8 @@ async def prepare(store: Store) -> None:
     await store.take_primary("before", 6, lease_seconds=0)
     for name in ("known", "to-revoke"):
         await store.add_token(name, "agent", f"token {name}")
+    await store.add_token("known", "agent", "token of ana", owner=KATE.owner)
+    await store.add_token("page", "owner", "link to use", kind="link", expires_at=LATER)
     for binding in (WEB, MAIL):
         await store.append(binding.owner, binding, said("from another door"))
     await _embedded(store)
@@ -84,10 +88,60 @@ async def prepare(store: Store) -> None:
             await _remembered(store, binding, name)
         await store.forget_turns(binding.owner, "to-restore", 1, 1)
         await _was_away(store, binding)
+        await _is_busy(store, binding)
     await store.append(GONE.owner, GONE, said("from a door that is to go"))
     for hand in HANDS:
         await store.restore_owner(hand)
     await store.join(MAIL.owner, WEB.owner)
+
+
+async def _is_busy(store: Store, binding: Binding) -> None:
+    """Messages that wait, some of them being answered, and tasks, one of them being done."""
+    for place, key in (
+        ("line", "first"),
+        ("line", "to-take-back"),
+        ("answered", "first"),
+        ("answered", "second"),
+        ("taken", "first"),
+    ):
+        await store.put_message(waiting(binding, place, key))
+    for name in ("known", "to-cancel", "to-run"):
+        await store.add_task(task(binding, name))
+    for kind, subject in (("reply", "answered"), ("reply", "taken"), ("task", "to-run")):
+        await store.claim_one(binding.owner, kind, subject, holder="w", limits=LIMITS, anyway=True)
+
+
+def waiting(binding: Binding, place: str, key: str) -> Waiting:
+    """A message that waits for the agent at a place of its own."""
+    names = {"agent": binding.agent, "channel": binding.channel, "sender": binding.sender}
+    said = {
+        "reason": "user_message",
+        "text": "hello",
+        "at": NOON,
+        "key": key,
+        "listener": f"the bot of {binding.sender}",
+    }
+    return Waiting(owner=binding.owner, place=place, session=None, **said, **names)
+
+
+def task(binding: Binding, name: str) -> Task:
+    """Something to do in an hour."""
+    names = {"agent": binding.agent, "channel": binding.channel, "sender": binding.sender}
+    when = {"kind": "once", "schedule": LATER.isoformat(), "zone": "UTC", "next_at": LATER}
+    return Task(owner=binding.owner, id=name, prompt="Look.", created_at=NOON, **names, **when)
+
+
+async def _take_messages(store: Store) -> Any:
+    return await store.take_messages(await held(store, "taken"))
+
+
+async def _end_messages(store: Store) -> Any:
+    return await store.end_messages(await held(store, "answered"), ["first"])
+
+
+async def _commit_task(store: Store) -> Any:
+    done = replace(await store.task(KATE.owner, "to-run"), state="done", next_at=None, runs=1)
+    return await store.commit_task(await held(store, "to-run"), done, _step("kate", "run"))
 
 
 READING = Reading(claimed=3, stored=1, again=1, dropped={"no such turn": 1}, model="scripted", prompt="facts-1")
@@ -335,6 +389,16 @@ async def _commit_prose(store: Store) -> Any:
     return await store.commit_prose(await held(store, "prosed"), 1, "The water boils.", 0.001)
 
 
+async def _is_open(store: Store) -> Any:
+    (token,) = [token for token in await store.tokens() if token.owner == KATE.owner]
+    return await store.is_open(token.id)
+
+
+async def _note_use(store: Store) -> Any:
+    (token,) = [token for token in await store.tokens() if token.owner == KATE.owner]
+    return await store.note_use(token.id)
+
+
 async def _revoke_token(store: Store) -> Any:
     (token,) = [token for token in await store.tokens() if token.name == "to-revoke"]
     return await store.revoke_token(token.id)
@@ -406,6 +470,7 @@ VERBS: dict[str, Verb] = {
     "take_primary": lambda store: store.take_primary("w", 7, lease_seconds=30),
     "leave_primary": lambda store: store.leave_primary(6),
     "fleet": lambda store: store.fleet(),
+    "turn_by_key": lambda store: store.turn_by_key(KATE, "new", since=NOON),
     "turns_before": lambda store: store.turns_before(KATE.owner, None, 10),
     "word_matches": lambda store: store.word_matches(KATE.owner, ["kettle", "stove"]),
     "turns_at": lambda store: store.turns_at(KATE.owner, [("talk", 1), ("talk", 99)]),
@@ -460,6 +525,21 @@ VERBS: dict[str, Verb] = {
     "goals_after": lambda store: store.goals_after(KATE.owner, "told", 0),
     "restore_goals": lambda store: store.restore_goals(KATE.owner, [_goal("restored")]),
     "restore_standing": lambda store: store.restore_standing(_standing("restored")),
+    "put_message": lambda store: store.put_message(waiting(KATE, "line", "new")),
+    "waiting_messages": lambda store: store.waiting_messages(KATE.owner, "line"),
+    "waiting_places": lambda store: store.waiting_places(),
+    "take_messages": _take_messages,
+    "end_messages": _end_messages,
+    "take_back": lambda store: store.take_back(KATE.owner, "line", "to-take-back"),
+    "stop_listening": lambda store: store.stop_listening(f"the bot of {KATE.sender}"),
+    "add_task": lambda store: store.add_task(task(KATE, "new")),
+    "tasks": lambda store: store.tasks(KATE.owner),
+    "task": lambda store: store.task(KATE.owner, "known"),
+    "cancel_task": lambda store: store.cancel_task(KATE.owner, "to-cancel"),
+    "commit_task": _commit_task,
+    "exported_tasks": lambda store: store.exported_tasks(KATE.owner),
+    "restore_task": lambda store: store.restore_task(replace(task(KATE, "restored"), created_at=LATER)),
+    "exported_messages": lambda store: store.exported_messages(KATE.owner),
     "open_session": lambda store: store.open_session(_side(KATE, "new")),
     "close_session": lambda store: store.close_session(KATE.owner, "to-close"),
     "session": lambda store: store.session(KATE.owner, "talk"),
@@ -492,8 +572,15 @@ VERBS: dict[str, Verb] = {
     "spend_of_session": lambda store: store.spend_of_session(KATE.owner, "talk"),
     "spend_calls": lambda store: store.spend_calls(KATE.owner),
     "add_token": lambda store: store.add_token("new", "read", "token new"),
-    "find_token": lambda store: store.find_token("token known"),
+    "find_token": lambda store: store.find_token("token of ana"),
+    "is_open": _is_open,
+    "note_use": _note_use,
+    "sign_in": lambda store: store.sign_in("link to use", "a cookie", LATER),
     "tokens": lambda store: store.tokens(),
+    "audit": lambda store: store.audit(KATE.owner),
+    "happened": lambda store: store.happened(KATE.owner, 0),
+    "spend_by_model": lambda store: store.spend_by_model(KATE.owner, "2026-03-02"),
+    "titles": lambda store: store.titles(KATE.owner, [(KATE.owner, "talk"), (OTHER.owner, "talk")]),
     "revoke_token": _revoke_token,
     "forget_turns": lambda store: store.forget_turns(KATE.owner, "to-forget", 2, 3),
     "forget_session": lambda store: store.forget_session(KATE.owner, "to-forget-whole"),

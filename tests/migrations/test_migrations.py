@@ -41,7 +41,7 @@ ROWS: dict[int, list[str]] = {
         f"""INSERT INTO search_terms (owner, kind, place, seq, label, at, mark, terms)
             VALUES ('{OWNER}', 'turn', 'old', 1, 'user', 2, 'm_', 'red kettle'),
                    ('{OWNER}', 'turn', 'old', 2, 'assistant', 3, 'n_', 'head')""",
-        "INSERT INTO access_tokens VALUES ('t', 'mine', 'owner', 'digest', 1, NULL)",
+        "INSERT INTO access_tokens (id, name, scope, digest, created_at) VALUES ('t', 'mine', 'owner', 'digest', 1)",
     ],
     2: [
         f"""INSERT INTO work (owner, kind, subject, due_at, ready_at, reason)
@@ -98,6 +98,25 @@ ROWS: dict[int, list[str]] = {
         f"INSERT INTO goal_events VALUES ('{OWNER}', 'kate', 1, 'boil', '1', 'completed', 'Boil', '', 4)",
         f"INSERT INTO digests VALUES ('{OWNER}', 'kate', 1, 3, 1, 'none', 'nothing happened', 0, 0, '', 'return', 0, 0)",
         f"INSERT INTO arrivals VALUES ('{OWNER}', 'm', 3, 'w', NULL, 4)",
+    ],
+    10: [
+        f"""INSERT INTO inbox (owner, place, number, agent, channel, sender, reason, text, parts, at, key)
+            VALUES ('{OWNER}', 'old', 1, 'kate', 'telegram', 'ana', 'user_message', 'hello', '[]', 3, 'k')""",
+        f"""INSERT INTO tasks (owner, id, agent, channel, sender, prompt, kind, schedule, zone, state, created_at, created_by)
+            VALUES ('{OWNER}', 'look', 'kate', 'telegram', 'ana', 'Look.', 'cron', '0 9 * * *', 'UTC', 'active', 3, 'owner')""",
+    ],
+    11: [
+        f"""INSERT INTO access_tokens (id, name, scope, digest, created_at, kind, bound_to, expires_at, last_used_at)
+            VALUES ('b', 'bound', 'read', 'digest of b', 1, 'session', '{OWNER}', 9, 2)""",
+        f"INSERT INTO happenings (owner, kind, session, number) VALUES ('{OWNER}', 'turn', 'old', 1)",
+    ],
+    12: [
+        f"""INSERT INTO audit (at, owner, who, what, session, about)
+            VALUES (4, '{OWNER}', 'cli:ana', 'close_session', 'old', '{{}}')""",
+    ],
+    13: [
+        f"""INSERT INTO audit (at, owner, who, what, session, about)
+            VALUES (5, '{OWNER}', 'token:phone', 'append', 'old', '{{"first_seq": 1}}')""",
     ],
 }
 

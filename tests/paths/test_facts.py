@@ -19,6 +19,7 @@ from afterglow.memory import Memory
 from afterglow.model import Request, scripted
 from afterglow.model.offline import OfflineModel
 from afterglow.model.scripted import ScriptedModel
+from afterglow.proof import pieces, prove
 from afterglow.search.meaning import Meaning
 from afterglow.search.memory_search import memory_search
 from afterglow.steward import Round, Steward, Stewardship
@@ -180,6 +181,23 @@ async def test_an_answer_of_no_use_is_asked_for_once_more_and_then_tried_later(
     assert waiting.attempts == 1 and waiting.last_error, "it is tried again later, and parked where a person sees it"
 
 
+@pytest.mark.spec("FACT-4", "P6")
+async def test_one_bad_entry_does_not_spoil_the_answer(memory_with: OpenMemory) -> None:
+    asked = 0
+    bad: list[Any] = [{"turn": 1, "quote": SEATS}, "no fact at all", None, fact(1, content=["a", "list"])]
+
+    def script(request: Request) -> scripted.Step:
+        nonlocal asked
+        asked += 1
+        return json.dumps({"facts": [*bad, fact(1)]})
+
+    memory = memory_with(answering=ScriptedModel(script))
+    outcome = await memory.facts.extract(await said(memory, SEATS))
+    assert (asked, outcome.claimed, outcome.stored, outcome.dropped["malformed"]) == (1, 5, 1, 4)
+    ((_, _, reading),) = await memory.store.readings(KATE.owner)
+    assert (reading.claimed, dict(reading.dropped)) == (5, {"malformed": 4})
+
+
 @pytest.mark.spec("FACT-4")
 async def test_a_flood_of_facts_is_cut_off_and_the_same_one_again_is_stored_once(memory_with: OpenMemory) -> None:
     memory = memory_with(answering=saying(*[fact(1)] * 500))
@@ -304,6 +322,31 @@ async def test_what_the_owner_said_gives_way_to_the_owners_word_alone(
     assert [each.content for each in await memory.facts.list(KATE.owner)] == [theirs]
 
 
+@pytest.mark.spec("FACT-5", "FACT-10")
+async def test_what_the_owner_approved_gives_way_to_the_owners_word_alone(
+    memory_with: OpenMemory, clock: FixedClock
+) -> None:
+    first, second = "The shop takes orders at shop-orders.example now.", "The shop takes orders at the market now."
+
+    def answer(request: Request) -> scripted.Step:
+        if "pairs" in request.instructions:
+            return json.dumps({"pairs": [{"pair": 1, "verdict": "replaces"}]})
+        turn, text = (2, second) if "[2]" in request.material else (1, first)
+        return _answer(request, [fact(turn, text, type="event", speaker="tool", content=text)])
+
+    memory = memory_with(answering=ScriptedModel(answer))
+    for text in (first, second):
+        turn = await memory.append(KATE, "tool", text)
+        await memory.facts.extract(await memory.session(turn.session, owner=KATE.owner))
+        (waiting,) = await memory.facts.list(KATE.owner, status="pending")
+        assert waiting.content == text
+        if text == first:
+            assert (await memory.facts.approve(KATE.owner, waiting.id)).why == "the owner approved it"
+        clock.move(3600)
+    assert waiting.why == "it changes what the owner said"
+    assert [each.content for each in await memory.facts.list(KATE.owner)] == [first]
+
+
 @pytest.mark.spec("FACT-10")
 async def test_a_pending_fact_becomes_active_when_the_owner_types_it_and_by_nobody_elses_word(
     memory_with: OpenMemory,
@@ -371,6 +414,58 @@ async def test_what_was_forgotten_does_not_come_back(memory_with: OpenMemory) ->
     assert await memory.facts.list(KATE.owner, status=None) == []
     again = await memory.facts.add(KATE.owner, FACT["content"], type="preference")
     assert again.status == "active", "its owner may say it again"
+
+
+@pytest.mark.spec("FACT-11", "P12")
+@pytest.mark.parametrize("origin", ["person", "import"])
+async def test_what_the_owner_types_after_it_was_forgotten_is_learnt_anew_and_no_old_turn_brings_it_back(
+    memory_with: OpenMemory, clock: FixedClock, origin: Any
+) -> None:
+    memory = memory_with(answering=OfflineModel())
+    session = await said(memory, SEATS, "Hello.")
+    again = await memory.append(KATE, "user", SEATS, session="before")
+    await memory.facts.extract(session)
+    clock.move(60)
+    await memory.forget.turns(session, 1)
+    clock.move(60)
+    assert (await memory.facts.extract(await memory.session(again.session, owner=KATE.owner))).stored == 0
+    typed = await memory.append(KATE, "user", SEATS, session="after", origin=origin)
+    outcome = await memory.facts.extract(await memory.session(typed.session, owner=KATE.owner))
+    assert (outcome.stored, outcome.dropped["settled before"]) == ((1, 0) if origin == "person" else (0, 1))
+    kept = await memory.facts.list(KATE.owner, status=None)
+    assert [each.evidence[0].session for each in kept] == ["after"] * outcome.stored
+    for each in kept:
+        clock.move(60)
+        await memory.facts.forget(KATE.owner, each.id)
+        after = await memory.facts.extract(await memory.session("after", owner=KATE.owner), anew=True)
+        assert (after.stored, after.dropped["settled before"]) == (0, 1)
+
+
+@pytest.mark.spec("SAFE-3")
+async def test_the_proof_of_a_forgotten_fact_is_not_upset_by_a_turn_that_still_says_its_words(
+    memory_with: OpenMemory,
+) -> None:
+    bees = "I keep bees named Zorblatt5512 in Oslo."
+    claim = fact(1, bees, type="other", content="The user keeps bees named Zorblatt5512 in Oslo.")
+    memory = memory_with(answering=saying(claim))
+    await memory.facts.extract(await said(memory, bees))
+    (kept,) = await memory.facts.list(KATE.owner)
+    await memory.facts.forget(KATE.owner, kept.id)
+    proof = await prove(memory.store, pieces(kept.content), owner=KATE.owner)
+    assert (proof.clean, proof.found) == (True, ())
+    assert any("Zorblatt5512" in each for each in proof.said_elsewhere)
+
+
+@pytest.mark.spec("FACT-3", "FACT-11")
+async def test_what_an_owner_states_for_tomorrow_is_kept_with_the_day(memory_with: OpenMemory) -> None:
+    memory = memory_with(answering=OfflineModel())
+    await said(memory, "Hello.")
+    kept = await memory.facts.add(KATE.owner, "The dentist is tomorrow at nine")
+    assert kept.content == "The dentist is on 3 March 2026 at nine"
+    assert [proof.quote for proof in kept.evidence] == ["The dentist is tomorrow at nine"]
+    assert (await memory.facts.add(KATE.owner, "The dentist is on 3 March 2026 at nine")).id == kept.id
+    await memory.facts.forget(KATE.owner, kept.id)
+    assert not (await memory.recall("dentist", owner=KATE.owner)).hits
 
 
 @pytest.mark.spec("FACT-11")

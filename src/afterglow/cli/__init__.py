@@ -12,12 +12,15 @@ import typer
 
 from afterglow.cli import (
     access,
+    audit,
+    chat,
     contexts,
     digest,
     facts,
     forget,
     goals,
     health,
+    mcp,
     owners,
     search,
     sessions,
@@ -26,6 +29,7 @@ from afterglow.cli import (
     sources,
     summaries,
     sunset,
+    tasks,
     transfer,
     work,
 )
@@ -70,12 +74,14 @@ app.callback()(_begin)
 for each in (
     setup,
     health,
+    chat,
     sessions,
     search,
     summaries,
     facts,
     forget,
     sunset,
+    tasks,
     goals,
     digest,
     contexts,
@@ -83,6 +89,8 @@ for each in (
     transfer,
     owners,
     access,
+    audit,
+    mcp,
     work,
     settings,
 ):

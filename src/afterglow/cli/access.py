@@ -1,4 +1,4 @@
-"""`token`: what programs show to be let in."""
+"""`token`: what programs and browsers show to be let in."""
 
 from __future__ import annotations
 
@@ -10,59 +10,94 @@ import typer
 from afterglow.cli.call import Call, command, group
 from afterglow.cli.owners import PANEL
 from afterglow.store.access import AccessScope, AccessToken
-from afterglow.turns import check_name
+from afterglow.turns import check_name, check_text
 
 if TYPE_CHECKING:
     from afterglow.memory import Memory
 
+ScopeOption = Annotated[
+    AccessScope,
+    typer.Option(metavar="|".join(get_args(AccessScope)), help="owner may do all, agent may write, read may look."),
+]
+BoundOption = Annotated[
+    str | None,
+    typer.Option("--owner", metavar="OWNER", help="The only owner whose memory it opens; everyone's without it."),
+]
+
 
 def add_to(app: typer.Typer) -> None:
-    inner = group(app, "token", "List the tokens that let programs in, make one, or revoke one.", panel=PANEL)
+    inner = group(app, "token", "List what lets programs and browsers in, make it, or revoke it.", panel=PANEL)
     command(inner, "list", list_tokens)
     command(inner, "create", create)
+    command(inner, "link", link)
     command(inner, "revoke", revoke)
 
 
 def list_tokens(call: Call) -> None:
-    """List tokens, the oldest first. The tokens themselves are not kept and cannot be shown again."""
+    """List tokens, the oldest first, and then the browsers that are signed in to the page.
+
+    The tokens themselves are not kept and cannot be shown again.
+    """
 
     async def read(memory: Memory) -> list[AccessToken]:
-        return await memory.store.tokens()
+        return [*await memory.store.tokens(), *await memory.store.tokens("session")]
 
     tokens = call.run(read)
-    time = call.screen.time
-    rows = [
-        (each.id, each.name, each.scope, time(each.created_at), time(each.revoked_at) if each.revoked_at else "")
-        for each in tokens
-    ]
-    columns = ("id", "~name", "scope", "created", "revoked")
+    columns = ("id", "~name", "scope", "~owner", "created", "last used", "revoked")
+    rows = [_row(call, each) for each in tokens]
     call.screen.items(tokens, columns, rows, empty="There are no tokens; `afterglow token create` makes one.")
+
+
+def _row(call: Call, token: AccessToken) -> tuple[str, ...]:
+    used, revoked = (
+        call.screen.time(each) if each is not None else "" for each in (token.last_used_at, token.revoked_at)
+    )
+    name = f"{token.name} (a browser)" if token.kind == "session" else token.name
+    return (token.id, name, token.scope, token.owner or "everyone", call.screen.time(token.created_at), used, revoked)
 
 
 def create(
     call: Call,
     name: Annotated[str, typer.Argument(metavar="NAME", help="What it is for, such as the program's name.")],
-    scope: Annotated[
-        AccessScope,
-        typer.Option(metavar="|".join(get_args(AccessScope)), help="owner may do all, agent may write, read may look."),
-    ] = "agent",
+    scope: ScopeOption = "agent",
+    owner: BoundOption = None,
 ) -> None:
     """Make a token and show it, this once."""
     check_name(name, "the token's name")
+    _check_owner(owner)
 
-    async def act(memory: Memory) -> tuple[AccessToken, str]:
+    async def act(memory: Memory) -> tuple[AccessToken, str, bool]:
         from afterglow.clock import new_token
 
         secret = new_token(memory.store.clock)
-        return await memory.store.add_token(name, scope, secret), secret
+        made = await memory.store.add_token(name, scope, secret, owner=owner)
+        return made, secret, owner is None or await _is_known(memory, owner)
 
-    token, secret = call.run(act)
+    token, secret, known = call.run(act)
     call.screen.answer({**asdict(token), "token": secret}, secret)
+    if not known:
+        call.screen.note(f"There is no owner {owner!r} yet: the token opens its memory once something is said there.")
     call.screen.note(f"This is shown only once. `afterglow token revoke {token.id}` makes it worthless.")
 
 
+def link(call: Call, scope: ScopeOption = "owner", owner: BoundOption = None) -> None:
+    """Print a link that signs one browser in to the page of the server that runs here. It works once, for ten minutes."""
+    _check_owner(owner)
+    server = call.loaded.settings.server
+
+    async def act(memory: Memory) -> str:
+        from afterglow.web.signin import new_link
+
+        host = "127.0.0.1" if server.host in ("0.0.0.0", "::") else server.host
+        address = f"http://[{host}]:{server.port}" if ":" in host else f"http://{host}:{server.port}"
+        return await new_link(memory.store, address, scope=scope, owner=owner)
+
+    made = call.run(act)
+    call.screen.answer({"link": made}, made)
+
+
 def revoke(call: Call, token: Annotated[str, typer.Argument(metavar="ID", help="The id of the token.")]) -> None:
-    """Revoke a token: it opens nothing any more."""
+    """Revoke a token, or sign a browser out: it opens nothing any more."""
 
     async def act(memory: Memory) -> AccessToken:
         return await memory.store.revoke_token(token)
@@ -72,3 +107,13 @@ def revoke(call: Call, token: Annotated[str, typer.Argument(metavar="ID", help="
     call.screen.answer(
         revoked, f"{revoked.name} ({revoked.id}) is revoked since {call.screen.time(revoked.revoked_at)}."
     )
+
+
+def _check_owner(owner: str | None) -> None:
+    if owner is not None:
+        check_text(owner, "the owner's name")
+        check_name(owner[:200], "the owner's name")
+
+
+async def _is_known(memory: Memory, owner: str) -> bool:
+    return bool((await memory.store.totals(owner)).sessions)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 from typer.core import TyperGroup
 
+from afterglow.acting import acting_as
+from afterglow.cli.examples import epilog
 from afterglow.errors import NotFound
 
 if TYPE_CHECKING:
@@ -133,7 +135,8 @@ def everywhere(run: Run) -> Run:
         call = context.find_root().obj
         assert isinstance(call, Call)
         call.take(context, given)
-        run(call, **given)
+        with acting_as(f"cli:{_login()}"):
+            run(call, **given)
 
     signature = inspect.signature(run, eval_str=True)
     first = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
@@ -147,9 +150,20 @@ def everywhere(run: Run) -> Run:
     return with_call
 
 
+def _login() -> str:
+    """Who typed the command; the audit names them."""
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # a container may run as a number that has no name
+        return "unknown"
+
+
 def command(app: typer.Typer, name: str, run: Run, *, panel: str | None = None) -> None:
-    """Add a command. Its help is the docstring of the function."""
-    app.command(name, rich_help_panel=panel)(everywhere(run))
+    """Add a command. Its help is the docstring of the function, and its examples."""
+    path = f"{app.info.name} {name}" if app.info.cls is _WithDefault else name
+    app.command(name, rich_help_panel=panel, epilog=epilog(path))(everywhere(run))
 
 
 class _WithDefault(TyperGroup):
@@ -168,7 +182,7 @@ def group(app: typer.Typer, name: str, about: str, *, panel: str) -> typer.Typer
     def begin(call: Call) -> None:
         """Nothing but the options of everywhere, which may stand before the command too."""
 
-    inner = typer.Typer(cls=_WithDefault, help=about)
+    inner = typer.Typer(name=name, cls=_WithDefault, help=about, epilog=epilog(name))
     inner.callback()(everywhere(begin))
-    app.add_typer(inner, name=name, rich_help_panel=panel, help=about)
+    app.add_typer(inner, rich_help_panel=panel)
     return inner

@@ -77,14 +77,16 @@ def history(
     """List the digests that were sent, the newest first, and for absences without one the reason."""
 
     async def read(memory: Memory) -> list[Digest]:
-        return await memory.digests(owner=await scope(memory, owner), agent=agent, limit=min(limit, 1_000))
+        return await memory.digests(owner=await scope(memory, owner), agent=agent, limit=limit + 1)
 
-    found = call.run(read)
+    limit = min(limit, 999)
+    every = call.run(read)
+    found = every[:limit]
     if full and not call.as_json:
         return call.screen.answer(found, *(line for each in found for line in _whole(call, each)))
     rows = [_row(call, each) if owner else (each.owner, *_row(call, each)) for each in found]
     columns = (*(() if owner else ("~owner",)), "when", "away", "what", "events", "~why")
-    return call.screen.items(found, columns, rows, empty="Nobody was told anything yet.")
+    return call.screen.items(found, columns, rows, empty="Nobody was told anything yet.", more=len(every) > limit)
 
 
 _COLUMNS = ("gate", "open", "found")

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import shutil
 import sqlite3
 import stat
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from afterglow.cli.call import Call
-from afterglow.cli.extracting import MEND
 from afterglow.cli.findings import FAULT, FINE, WARNING, Finding
 from afterglow.cli.outside import embedder, models, sources
+from afterglow.cli.stored import database
 from afterglow.clock import SystemClock
-from afterglow.errors import AfterglowError, BadSettings
-from afterglow.health import summarization
-from afterglow.memory import open_store
+from afterglow.errors import BadSettings
 from afterglow.settings import Loaded, Settings
-from afterglow.store import migrations
-from afterglow.store.contract import Store
-from afterglow.store.transaction import EVERYONE, POSTGRES, SQLITE
+from afterglow.settings.text import masked
 
 _GB = 10**9
 _SPACE_BYTES_FAULT, _SPACE_BYTES_WARNING = _GB // 10, _GB
+_LOG_BYTES_WARNING = _GB // 4
 _EARLIEST_YEAR = 2025
 _NETWORK = ("nfs", "cifs", "smb", "sshfs", "9p", "afs", "ceph", "gluster", "lustre", "davfs", "gfs", "ocfs", "virtiofs")
 
@@ -46,12 +45,12 @@ def examine(call: Call) -> tuple[Loaded | None, list[Finding]]:
     if chosen is None or chosen.sqlite_path is not None:
         findings += [sqlite_version(sqlite3.sqlite_version_info), full_text_search()]
     if chosen is not None:
-        findings += [*rights(chosen), space(chosen), *_file_system(chosen), *asyncio.run(_database(chosen))]
-        findings.append(time_zone(chosen, SystemClock()))
+        findings += [*rights(chosen), space(chosen), *_file_system(chosen), *log_of_changes(chosen)]
+        findings += [*asyncio.run(database(chosen)), time_zone(chosen, SystemClock())]
     if loaded is not None:
-        findings += [*models(loaded, os.environ), embedder(loaded.settings, os.environ)]
+        findings += [*secret_settings(loaded), *models(loaded, os.environ), embedder(loaded.settings, os.environ)]
         findings += sources(loaded.settings, os.environ)
-    return loaded, findings
+    return loaded, [each.typed_as(call.typed()) for each in findings]
 
 
 def python(version: tuple[int, int, int]) -> Finding:
@@ -97,21 +96,58 @@ def rights(chosen: Settings) -> Iterator[Finding]:
         yield Finding(mark=WARNING, name=name, text=f"{folder} is not there yet", mend="run `afterglow init`")
         return
     if not folder.is_dir() or not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
-        mend = f"give it to yourself: chown \"$(id -un)\" '{folder}', or choose another with --data-dir"
+        mend = f'give it to yourself: chown "$(id -un)" {shlex.quote(str(folder))}, or choose another with --data-dir'
         yield Finding(mark=FAULT, name=name, text=f"{folder} is not a folder that you can write to", mend=mend)
         return
     files = [folder / "afterglow.toml", folder / "afterglow.log"]
     if chosen.sqlite_path:
         files += [chosen.sqlite_path.with_name(chosen.sqlite_path.name + end) for end in ("", "-wal", "-shm")]
+    open_folders = [each for each in (folder, folder / "memory") if each.is_dir() and _open_to_others(each)]
     bare = [path for path in files if path.is_file() and _open_to_others(path)]
-    if _open_to_others(folder):
-        text = f"others on this machine can look into {folder}"
-        yield Finding(mark=WARNING, name=name, text=text, mend=f"chmod 700 '{folder}'")
+    for each in open_folders:
+        yield _closable(WARNING, name, f"others on this machine can look into {each}", each, 0o700)
     for path in bare:
-        text = f"others on this machine can read {path}"
-        yield Finding(mark=FAULT, name=name, text=text, mend=f"chmod 600 '{path}'")
-    if not bare and not _open_to_others(folder):
+        yield _closable(FAULT, name, f"others on this machine can read {path}", path, 0o600)
+    unwritable = [path for path in files if path.is_file() and not os.access(path, os.R_OK | os.W_OK)]
+    for path in unwritable:
+        mend = f'give it to yourself: chown "$(id -un)" {shlex.quote(str(path))}'
+        yield Finding(mark=FAULT, name=name, text=f"{path} is not yours to read and write", mend=mend)
+    if not (bare or open_folders or unwritable):
         yield Finding(mark=FINE, name=name, text=f"{folder}, yours alone")
+
+
+def secret_settings(loaded: Loaded) -> Iterator[Finding]:
+    """Whether others can read a settings file with a password in it that lies elsewhere than in the data folder."""
+    address, file = loaded.settings.database, loaded.file
+    has_password = address is not None and masked(address) != address and loaded.sources.get("database") == str(file)
+    if file and has_password and file.parent != loaded.settings.data_dir and _open_to_others(file):
+        text = f"others on this machine can read the password of the database in {file}"
+        yield _closable(FAULT, "settings", text, file, 0o600)
+
+
+def _closable(mark: str, name: str, text: str, path: Path, mode: int) -> Finding:
+    """What others can see, and the rights that keep it from them."""
+    mend = f"chmod {mode:o} {shlex.quote(str(path))}"
+    return Finding(mark=mark, name=name, text=text, mend=mend, fix=partial(path.chmod, mode))
+
+
+def log_of_changes(chosen: Settings) -> Iterator[Finding]:
+    """Whether SQLite's log of changes (the file -wal) is worked off, or grows without end."""
+    path = chosen.sqlite_path
+    if path is None or not path.exists():
+        return
+    log = path.with_name(path.name + "-wal")
+    size = log.stat().st_size if log.exists() else 0
+    if size < _LOG_BYTES_WARNING:
+        return
+    text = f"{log} has grown to {size / _GB:,.1f} GB: it is worked off when nobody reads for a moment"
+    mend = "stop a process that keeps the database open, such as a shell of sqlite3, or run `afterglow doctor --fix`"
+    yield Finding(mark=WARNING, name="log of changes", text=text, mend=mend, fix=partial(_work_off, path))
+
+
+def _work_off(path: Path) -> None:
+    with closing(sqlite3.connect(path, timeout=5)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _open_to_others(path: Path) -> bool:
@@ -145,76 +181,6 @@ def file_system(place: Path, mounts: str) -> Finding:
     mend = "keep the data folder on a disk of this machine, or use PostgreSQL (the setting `database`)"
     text = f"{kind}, over a network: two machines that write there at once damage a SQLite database"
     return Finding(mark=FAULT, name="file system", text=text, mend=mend)
-
-
-async def _database(chosen: Settings) -> list[Finding]:
-    """Whether the database opens, is of the newest schema, and is sound."""
-    name = "PostgreSQL" if chosen.sqlite_path is None else "database"
-    if chosen.sqlite_path and not chosen.sqlite_path.exists():
-        text = f"{chosen.sqlite_path} is not there yet"
-        return [Finding(mark=WARNING, name=name, text=text, mend="run `afterglow init`")]
-    try:
-        store = await open_store(chosen, SystemClock())
-    except AfterglowError as error:
-        return [Finding(mark=FAULT, name=name, text=str(error), mend="do what it says, then run this again")]
-    more: list[Finding] = []
-    try:
-        wrong = await store.check()
-        more += [] if wrong else [*await parked(store), *await summaries(store, chosen), *await memory_files(store)]
-    except AfterglowError as error:
-        wrong = [str(error)]
-    finally:
-        await store.close()
-    schema = len(migrations.load(POSTGRES if chosen.sqlite_path is None else SQLITE))
-    opened = Finding(mark=FINE, name=name, text=f"{store.where}, schema {schema}, the newest")
-    if not wrong:
-        return [opened, Finding(mark=FINE, name="soundness", text="every page and reference is in order"), *more]
-    text = "; ".join(wrong[:3]) + (f"; and {len(wrong) - 3} more" if len(wrong) > 3 else "")
-    mend = "stop what uses it, `afterglow export` what can be read, and import that into a new data folder"
-    return [opened, Finding(mark=FAULT, name="soundness", text=text, mend=mend)]
-
-
-async def parked(store: Store) -> list[Finding]:
-    """What was tried too often, and why."""
-    left = (await store.backlog(EVERYONE)).parked
-    found = await store.work_list(EVERYONE, "parked", 1)
-    if not found:
-        return [Finding(mark=FINE, name="work", text="none is parked")]
-    first = found[0]
-    what = "1 piece of work is" if left == 1 else f"{left:,} pieces of work are"
-    text = f"{what} parked, after too many tries: {first.kind} of {first.subject}: {first.last_error or 'no reason'}"
-    mend = "mend what it says (`afterglow work list --state parked` lists all), then run `afterglow work retry`"
-    return [Finding(mark=WARNING, name="work", text=text, mend=mend)]
-
-
-async def summaries(store: Store, chosen: Settings) -> list[Finding]:
-    """Whether somebody makes the summaries that are due."""
-    name, health = "summaries", await summarization(store, chosen, chosen.primary)
-    waiting = health.queue_depth + health.deferred
-    who = f"{health.primary_holder} is primary" if health.primary_holder else "no process is primary"
-    found = [Finding(mark=FINE, name=name, text=f"{who}; {waiting:,} due or put off")]
-    if waiting and not health.primary_holder:
-        mend = "start `afterglow serve`, or make them now with `afterglow summarize`"
-        found = [Finding(mark=WARNING, name=name, text=f"{waiting:,} wait to be made, and {who}", mend=mend)]
-    if not chosen.auto_summarize:
-        text = "false, so only sunsets, idle sessions and manual runs are summarised"
-        found.append(Finding(mark=FINE, name="auto_summarize", text=text))
-    return found
-
-
-async def memory_files(store: Store) -> list[Finding]:
-    """The files that were left as they are, since nobody can read them."""
-    name, troubles = "memory files", await store.file_troubles(EVERYONE)
-    found = [
-        Finding(
-            mark=WARNING,
-            name=name,
-            text=f"{each.name} of {each.owner} is left as it is: {each.problem}",
-            mend=MEND,
-        )
-        for each in troubles
-    ]
-    return found or [Finding(mark=FINE, name=name, text="none is left as it is for a fault in it")]
 
 
 def time_zone(chosen: Settings, clock: SystemClock) -> Finding:

@@ -36,17 +36,27 @@ def list_goals(
     limit: LimitOption = 50,
 ) -> None:
     """List the steps of the agent's goals, the newest first."""
+    from afterglow.cli.sessions import scope
     from afterglow.cli.summaries import window
+    from afterglow.turns import binding_of
 
     async def read(memory: Memory) -> list[GoalEvent]:
         start, _ = window(call, memory, since, None)
-        return await memory.goals(await binding(memory, owner), since=start, limit=min(limit, 1_000), goal=goal)
+        named = None if owner is None else binding_of(owner)
+        whose, agent = await scope(memory, owner), named.agent if named else None
+        return await memory.store.goal_events(whose, agent, since=start, limit=limit + 1, goal=goal)
 
-    events = call.run(read)
+    limit = min(limit, 1_000)
+    found = call.run(read)
+    events = found[:limit]
+    several = len({event.owner for event in events}) > 1
     writing = call.typed("goals", "record", "GOAL", "OUTCOME", owner=owner or "AGENT/CHANNEL/SENDER")
     empty = f"There are no goals; `{writing}` writes one down." if goal is None and since is None else "No goal fits."
-    columns = ("when", "goal", "step", "outcome", "~title and note")
-    call.screen.items(events, columns, [_row(call, event) for event in events], empty=empty)
+    columns = ("when", *(["~owner"] if several else []), "goal", "step", "outcome", "~title and note")
+    rows = [_row(call, event, several=several) for event in events]
+    call.screen.items(events, columns, rows, empty=empty, more=len(found) > limit)
+    if len(found) > limit:
+        call.screen.note(f"These are the newest {limit:,}; --limit shows more.")
 
 
 def record(
@@ -108,10 +118,10 @@ async def _is_known(memory: Memory, found: Binding) -> bool:
     return any(each.id == found.owner for each in await memory.owners())
 
 
-def _row(call: Call, event: GoalEvent) -> tuple[Any, ...]:
+def _row(call: Call, event: GoalEvent, *, several: bool) -> tuple[Any, ...]:
     from afterglow.cli.screen import Styled
 
     outcome = Styled().add(event.outcome.replace("_", " "), STYLES[event.outcome]).text
     words = ": ".join(each for each in (event.title if event.title != event.goal else "", event.note) if each)
     brief = words if len(words) <= _WORDS_CHARS else words[:_WORDS_CHARS] + "…"
-    return call.screen.time(event.at), event.goal, event.step, outcome, brief
+    return call.screen.time(event.at), *([event.owner] if several else []), event.goal, event.step, outcome, brief

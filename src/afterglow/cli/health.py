@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from afterglow.cli.call import Call, command
 from afterglow.cli.setup import PANEL
+from afterglow.errors import AfterglowError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from afterglow.cli.findings import Finding
     from afterglow.memory import Memory
+
+
+_PUT_OFF_LOOKED_AT, _PUT_OFF_SHOWN = 200, 3
 
 
 def add_to(app: typer.Typer) -> None:
@@ -23,6 +28,7 @@ def add_to(app: typer.Typer) -> None:
 
 def status(call: Call) -> None:
     """Show on one screen what there is: owners, sessions, turns, tokens, work, summaries, and which model folds."""
+    from afterglow.cli.findings import pasteable
     from afterglow.cli.screen import count, pairs
 
     async def read(memory: Memory) -> dict[str, Any]:
@@ -47,12 +53,12 @@ def status(call: Call) -> None:
         ("work", f"{work['due']:,} due{since}; {work['claimed']:,} claimed, {work['waiting']:,} waiting"),
         ("model", model["model"] or model["error"]),
         ("", f"({model['from']})"),
-        ("spend today", _spend_text(found["spend"])),
+        *_spend_rows(found["spend"]),
         ("parked work", f"{work['parked']:,}" + (" (see `afterglow work list`)" if work["parked"] else "")),
         *_summaries(found["summarization"], call.screen.time),
         *_facts_rows(found["facts"], call.screen.time),
     ]
-    call.screen.answer(found, pairs(rows))
+    call.screen.answer(found, pairs([(name, pasteable(text, call.typed())) for name, text in rows]))
 
 
 def _summaries(block: dict[str, Any], time: Callable[[datetime], str]) -> list[tuple[str, str]]:
@@ -141,38 +147,98 @@ async def _status(memory: Memory) -> dict[str, Any]:
             "usd": spent.usd,
             "ceiling_tokens": limits.day_ceiling_tokens,
             "ceiling_usd": limits.day_ceiling_usd,
+            "ceiling_reached": spent.usd >= limits.day_ceiling_usd or spent.tokens >= limits.day_ceiling_tokens,
+            "models": [
+                {
+                    "model": each.model,
+                    "purpose": each.purpose,
+                    "calls": each.spend.calls,
+                    "tokens": each.spend.tokens,
+                    "usd": each.spend.usd,
+                }
+                for each in await store.spend_by_model(EVERYONE, day)
+            ],
+            "put_off": await _put_off(memory),
         },
     }
 
 
-def _spend_text(spend: dict[str, Any]) -> str:
+async def _put_off(memory: Memory) -> list[dict[str, Any]]:
+    """What is tried again later, and why: also what a breaker said that leaves a failing model alone."""
+    from afterglow.store.transaction import EVERYONE
+
+    waiting = await memory.store.work_list(EVERYONE, "waiting", _PUT_OFF_LOOKED_AT)
+    failed = [each for each in waiting if each.last_error]
+    return [
+        {"kind": each.kind, "subject": each.subject, "why": each.last_error, "again_at": each.ready_at}
+        for each in failed[:_PUT_OFF_SHOWN]
+    ]
+
+
+def _spend_rows(spend: dict[str, Any]) -> list[tuple[str, str]]:
+    """The day against its ceilings, then what it went for, the dearest first; and what models left undone."""
     from afterglow.cli.screen import count
 
     tokens = f"{spend['tokens']:,} of {spend['ceiling_tokens']:,} tokens"
-    return f"${spend['usd']:.4f} of ${spend['ceiling_usd']:g}, {tokens}, in {count(spend['calls'], 'call')}"
+    total = f"${spend['usd']:.4f} of ${spend['ceiling_usd']:g}, {tokens}, in {count(spend['calls'], 'call')}"
+    rows = [("spend today", total)]
+    if spend["ceiling_reached"]:
+        rows.append(("", "the ceiling is reached: no model is asked before tomorrow, unless it is raised"))
+    for each in spend["models"]:
+        figures = f"${each['usd']:.4f}, {each['tokens']:,} tokens, {count(each['calls'], 'call')}"
+        rows.append(("", f"{each['model']} for {each['purpose']}: {figures}"))
+    return rows + [("put off", f"{each['kind']} of {each['subject']}: {each['why']}") for each in spend["put_off"]]
 
 
 def _size(size: float) -> str:
     return f"{size / 10**9:,.1f} GB" if size >= 10**9 else f"{size / 10**6:,.1f} MB"
 
 
-def doctor(call: Call) -> None:
+def doctor(
+    call: Call,
+    fix: Annotated[
+        bool, typer.Option("--fix", metavar="", help="Mend what can be mended without losing or costing anything.")
+    ] = False,
+) -> None:
     """Check the machine, the settings and the database, and say how to mend what is wrong."""
     from zoneinfo import ZoneInfo
 
     from afterglow.cli.doctor import examine
     from afterglow.cli.findings import FAULT
-    from afterglow.cli.screen import Screen, Styled, pairs
+    from afterglow.cli.screen import Screen, pairs
 
     loaded, findings = examine(call)
-    rows: list[Any] = []
-    for each in findings:
-        name = Styled().add(each.mark, {"✓": "green", "!": "bold yellow", "✗": "bold red"}[each.mark])
-        text = Styled().add(each.text, lines=True).add(f"\n→ {each.mend}" if each.mend else "", "bold", lines=True)
-        rows.append((name.add(f" {each.name}", "dim").text, text.text))
+    mended: list[str] = []
+    if fix and any(each.fix for each in findings):
+        mended = [told for each in findings if each.fix and (told := _mended(each))]
+        loaded, findings = examine(call)
     zone = ZoneInfo(loaded.settings.zone if loaded else "UTC")
     wrong = any(each.mark == FAULT for each in findings)
     items = [{"ok": each.mark != FAULT, **each.record()} for each in findings]
-    Screen(as_json=call.as_json, zone=zone).answer({"ok": not wrong, "items": items}, pairs(rows))
+    screen = Screen(as_json=call.as_json, zone=zone)
+    rows = [_finding(each) for each in findings]
+    screen.answer({"ok": not wrong, "items": items, "mended": mended}, pairs(rows))
+    for each in mended:
+        screen.note(f"Mended: {each}")
+    if not fix and any(each.fix for each in findings):
+        screen.note(f"`{call.typed('doctor', '--fix')}` mends what can be mended without losing anything.")
     if wrong:
         raise typer.Exit(1)
+
+
+def _mended(finding: Finding) -> str:
+    """Mend it, and say what it was. What cannot be mended after all is found again, and says so itself."""
+    assert finding.fix is not None
+    try:
+        finding.fix()
+    except (OSError, AfterglowError):
+        return ""
+    return finding.text
+
+
+def _finding(finding: Finding) -> tuple[Any, Any]:
+    from afterglow.cli.screen import Styled
+
+    name = Styled().add(finding.mark, {"✓": "green", "!": "bold yellow", "✗": "bold red"}[finding.mark])
+    text = Styled().add(finding.text, lines=True).add(f"\n→ {finding.mend}" if finding.mend else "", "bold", lines=True)
+    return name.add(f" {finding.name}", "dim").text, text.text

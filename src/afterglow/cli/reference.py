@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from afterglow.cli import app
 from afterglow.cli.call import EVERYWHERE
+from afterglow.cli.examples import EXAMPLES
 from afterglow.settings.pages import with_generated
 
 PAGE = Path("docs") / "cli.md"
@@ -41,7 +42,9 @@ def _section(path: str, command: Any) -> str:
     own = [each for each in command.params if each.name not in EVERYWHERE and each.name not in _TYPERS_OWN]
     arguments = [_metavar(each) for each in own if each.param_type_name == "argument"]
     about = inspect.cleandoc(command.help or "")
-    return "\n".join([f"## `{' '.join([path, *arguments])}`", "", about, "", *([_table(own)] if own else [])])
+    typed = [f"    afterglow {line}" for line in EXAMPLES[path.partition(" ")[2]]]
+    table = [_table(own)] if own else []
+    return "\n".join([f"## `{' '.join([path, *arguments])}`", "", about, "", *typed, "", *table])
 
 
 def _table(params: list[Any]) -> str:

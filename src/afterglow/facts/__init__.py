@@ -1,8 +1,9 @@
 """Facts: durable statements, each with the turns that prove it.
 
-`checks` decides whether what a model says is proved, `gate` whether it may be believed without asking the owner, `dates`
-makes "tomorrow" a day, `support` finds the turns whose words a statement has, `likeness` says whether two facts are one,
-`received` whether a fact of an export is one. All of it is pure; extraction.py brings it together.
+`checks` decides whether what a model says is proved, `gate` whether it may be believed without asking the owner. `dates` and
+`spans` make "tomorrow" a day and "last month" a month; `quoted` finds the sentences of a quote; `support`, `names`, `denial`
+and `roles` say what of a statement they hold. `likeness` says whether two facts are one, `received` whether a fact of an
+export is one. All of it is pure; extraction.py brings it together.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ CONTENT_CHARS_MAX = 500
 QUOTE_CHARS_MAX = 1_000
 EVIDENCE_MAX = 20
 """A fact that is said again and again keeps its first proof and the newest of the others."""
+
+APPROVED = "the owner approved it"
+"""Why somebody else's fact is active that was pending. It counts as the owner's word."""
 
 _APART = re.compile(r"[\W_]+")
 
@@ -65,7 +69,7 @@ class Fact:
     """Whose word it is: that of the turn that proves it."""
     status: Status
     why: str | None
-    """Why it is pending."""
+    """Why it is pending; or that the owner approved it."""
     supersedes: str | None
     """The fact that this one takes the place of: at once where it is active, when it is approved where it is pending."""
     session: str
@@ -75,6 +79,19 @@ class Fact:
     prompt: str
     changed_at: datetime
     evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def is_owners_word(self) -> bool:
+        """Whether the owner said it, or approved what another said."""
+        return self.trust == "owner" or self.why == APPROVED
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FactPlace:
+    """Where a fact stands in a list, what was said last first; a list goes on behind it."""
+
+    source_date: str
+    id: str
 
 
 def normalised(text: str) -> str:

@@ -1,8 +1,9 @@
 """Whether what a model says is a fact that the record proves. Every rule is code, and what fails is dropped.
 
 The quote must stand in the turn it names, outside of recalled memory; whoever is said to have said it must have; every
-number, name and day of the statement must come from what was said; and most of its words must too. A model that repeats an
-example of its instructions, invents a person or miscounts is caught by one of these, and rather a fact too few is kept.
+number, name and day of the statement must come from what was said; most of its words must too; and the sentences that are
+quoted must say it, and not its opposite. A model that repeats an example of its instructions, invents a person or miscounts is
+caught by one of these, and rather a fact too few is kept.
 """
 
 from __future__ import annotations
@@ -11,9 +12,17 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
-from typing import Any
+from typing import Any, cast
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import (
+    BaseModel,
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from afterglow.facts import (
     CONFIDENCES,
@@ -24,9 +33,13 @@ from afterglow.facts import (
     FactType,
     normalised,
 )
-from afterglow.facts.dates import made_absolute, unsupported_days, without_days
+from afterglow.facts.dates import left_relative, made_absolute, unsupported_days
+from afterglow.facts.denial import is_turned_round
+from afterglow.facts.names import unsaid_kin, unsaid_name
+from afterglow.facts.quoted import sentences_quoted
+from afterglow.facts.roles import is_swapped
 from afterglow.facts.said import Cut, Said, Spoken, sentences
-from afterglow.facts.support import Needed, needed, own_terms, support, unsaid_numbers
+from afterglow.facts.support import Needed, adds, needed, own_terms, states, support, unsaid_numbers
 from afterglow.guard import strip_invisible
 from afterglow.turns import Role, Turn
 
@@ -42,16 +55,6 @@ _SMALL_TALK = re.compile(
     re.IGNORECASE,
 )
 _SAID_OF = re.compile(r"^(?:the )?(user|owner|assistant|agent)\b", re.IGNORECASE)
-_WORD = re.compile(r"[^\W\d_][\w'’-]*")
-_GERMAN = re.compile(
-    r"\b(?:der|die|das|den|dem|und|nicht|ein|eine|einen|möchte|ist|hat|im|zu|vor|mit|auf|für|am|kein|keine|keinen|aber|oder|sich|nach|bei|wird|isst)\b",
-    re.IGNORECASE,
-)
-_NO_NAMES = frozenset(
-    """monday tuesday wednesday thursday friday saturday sunday user owner assistant agent the i english german french spanish
-    polish italian portuguese russian chinese japanese korean dutch turkish czech ukrainian""".split()  # noqa: SIM905
-)
-"""Words with a capital that need not have been said: days are counted, and a language need not name itself."""
 
 
 class Claimed(BaseModel):
@@ -78,6 +81,33 @@ class ClaimedFacts(BaseModel):
     """What a model says the record holds."""
 
     facts: list[Claimed] = Field(default=[], description="Empty where there is nothing worth keeping")
+    _malformed: int = PrivateAttr(default=0)
+
+    @property
+    def malformed(self) -> int:
+        """How many entries were no facts by their form, and left out."""
+        return self._malformed
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _entries_singly(cls, value: Any, handler: ModelWrapValidatorHandler[ClaimedFacts]) -> ClaimedFacts:
+        """One bad entry does not spoil the others. Where none is good, the answer is of no use as a whole."""
+        given: Any = cast(dict[str, Any], value).get("facts") if isinstance(value, dict) else None
+        if not isinstance(given, list):
+            return handler(value)
+        entries = cast(list[Any], given)
+        good = [each for each in entries if _is_claim(each)]
+        found = handler({**value, "facts": good} if good else value)
+        found._malformed = len(entries) - len(good)
+        return found
+
+
+def _is_claim(value: Any) -> bool:
+    try:
+        Claimed.model_validate(value)
+    except ValidationError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -155,19 +185,28 @@ def _checked(claim: Claimed, said: Said, zone: tzinfo, cut: Cut) -> Proved | str
     content = made_absolute(content, day)
     if len(content) > CONTENT_CHARS_MAX:
         return "too short or too long"
+    if left_relative(content):
+        return "a day that cannot be told later"
     around = said.around(turn.seq)
     if unsupported_days(content, around.text, day):
         return "a day that was not said"
-    if unsaid_numbers(content, around.text, day.year):
+    if unsaid_numbers(content, around.text, day):
         return "a number that was not said"
-    if _unsaid_name(content, said.everything()):
+    if unsaid_name(content, said.everything()) or unsaid_kin(content, around.text):
         return "a name that was not said"
     if _SMALL_TALK.match(content):
         return "small talk"
-    if support(content, around) < _SUPPORTED_MIN or _is_question(quote, turn):
+    if support(content, around) < _SUPPORTED_MIN or _is_question(quote, turn) or adds(content, around):
         return "not in what was said"
+    for sentence in sentences_quoted(said.words[turn.seq].text, quote):
+        if not states(content, Spoken(sentence, cut)):
+            return "not in the sentence it quotes"
+        if is_turned_round(content, sentence, cut):
+            return "the opposite of what was said"
+        if is_swapped(content, sentence, cut):
+            return "who and how many are not as they were said"
     own_words = said.words[turn.seq].text
-    by_itself = _is_by_itself(content, own_words, cut) and not _unsaid_name(content, f" {normalised(own_words)} ")
+    by_itself = _is_by_itself(content, own_words, cut) and not unsaid_name(content, f" {normalised(own_words)} ")
     return Proved(type=kind, content=content, confidence=confidence, quote=quote, turn=turn, by_itself=by_itself)  # pyright: ignore[reportArgumentType]
 
 
@@ -182,15 +221,6 @@ def _is_speaker(speaker: str, content: str, role: Role) -> bool:
     if subject is None:
         return True
     return role == "user" if subject[1].lower() in ("user", "owner") else role in ("assistant", "user")
-
-
-def _unsaid_name(content: str, everything: str) -> bool:
-    """Whether a name in the content was never said. In German every noun has a capital, and that proves nothing."""
-    if len(_GERMAN.findall(content)) >= 2:
-        return False
-    words = _WORD.findall(without_days(content))[1:]
-    names = [normalised(word) for word in words if word[0].isupper() and word.lower() not in _NO_NAMES]
-    return any(f" {name[: max(4, len(name) - 2)]}" not in everything for name in names if len(name) > 2)
 
 
 def _is_by_itself(content: str, said: str, cut: Cut) -> bool:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import date, timedelta
-from functools import cache
+from functools import cache, lru_cache
+
+from afterglow.facts.spans import spans_in, spans_written
 
 _MONTH_NAMES = [
     "january jan januar janvier enero styczeń stycznia",
@@ -78,11 +80,36 @@ _ABSOLUTE = re.compile(
     re.IGNORECASE,
 )
 _MONTH_YEAR = re.compile(rf"(?<!\w)(?<!\d\s)(?P<name>{_MONTH})\s(?P<year>\d{{4}})(?!\w)", re.IGNORECASE)
-_LED = re.compile(r"\b(?:to|until|till|by|from|since|for|before|after|of|and|or|between)\s+$", re.IGNORECASE)
+_LED = re.compile(
+    r"\b(?:to|until|till|by|from|since|for|before|after|of|and|or|between|in|on|during|over|at|around|throughout)\s+$",
+    re.IGNORECASE,
+)
 _IN_ENGLISH = re.compile(r"day|night|morning|noon|evening|week|tomorrow| ago", re.IGNORECASE)
-_VAGUE = re.compile(
-    r"(?<!\w)(?:next|last|this|coming|past) (?:week|weekend|month|year|spring|summer|autumn|fall|winter)|"
-    r"(?<!\w)(?:nächste|letzte|diese)[nrs]? (?:woche|monat|jahr|wochenende)",
+_MONTH_NAME = re.compile(rf"(?<!\w)(?:{_MONTH})(?!\w)", re.IGNORECASE)
+_SEASON = re.compile(
+    r"(?<!\w)(?:spring|summer|autumn|fall|winter|frühling|frühjahr|sommer|herbst|printemps|été|automne|hiver|primavera|verano|otoño"
+    r"|invierno|estate|autunno|inverno|verão|outono|wiosn\w+|lat[oa]|jesie\w+|zim[ayęo]\w*|вес[ен]\w+|лет[оа]|осен\w+|зим\w+|zomer"
+    r"|herfst)(?!\w)",
+    re.IGNORECASE,
+)
+_WITH_YEAR = re.compile(r"(?P<day>\d{1,2}\.? (?:de )?[^\W\d_]+)(?: de)? (?P<year>\d{4})(?!\d)")
+"""A day in a language whose months nobody has told us."""
+_ISO_MONTH = re.compile(r"(?<![\d-])(?P<year>\d{4})-(?P<month>\d{2})(?![\d-])")
+_OF_A_WEEK = re.compile(
+    rf"(?<!\w)(?:on )?(?P<weekday>{_DAY})(?: of|,)? (?P<which>last|this|next) week(?!\w)"
+    rf"|(?<!\w)(?P<which2>last|this|next) week(?: on|,)? (?P<weekday2>{_DAY})(?!\w)",
+    re.IGNORECASE,
+)
+_TEXTS_KEPT = 16
+"""Many claims rest on one text, and a text may be long."""
+_FEW = re.compile(
+    r"(?<!\w)(?:(?P<few>a few|several|some|many) (?P<unit>day|week|month|year)s ago|the other day)(?!\w)", re.IGNORECASE
+)
+_QUOTES = re.compile(r"[\"“„][^\"“”„]*[\"”“]|«[^«»]*»|「[^「」]*」|(?<!\w)['‘][^'‘’]*['’](?!\w)")
+_LEFT = re.compile(
+    rf"(?<!\w)(?:tomorrow|yesterday|today|tonight|(?:next|last|coming) (?:{_DAY})"
+    r"|(?<!the )(?:next|last) (?:week|weekend|month|year|quarter)"
+    rf"|(?:\w+|a few|some|a couple of) (?:minute|hour|day|week|month|year)s? ago|the other day)(?!\w)",
     re.IGNORECASE,
 )
 _WEEKDAY = re.compile(rf"(?<!\w)(?:{_DAY})(?!\w)", re.IGNORECASE)
@@ -94,26 +121,96 @@ def day_text(day: date) -> str:
 
 
 def made_absolute(text: str, said: date) -> str:
-    """The text with each relative day that is beyond doubt as the day it was."""
+    """The text with each relative day or span as what it was. What has a capital inside quotation marks is a title."""
     text = _folded(text)
+    for each in (_of_weeks, _spans_of, _days_of, _few_of):
+        text = each(text, said)
+    return text
 
+
+def left_relative(text: str) -> bool:
+    """Whether the text still speaks of a day that can only be told from the day it was said on."""
+    return any(not _is_title(match) for match in _LEFT.finditer(text))
+
+
+def _of_weeks(text: str, said: date) -> str:
     def absolute(match: re.Match[str]) -> str:
-        days = list(_meant(match, said))
-        if len(days) != 1:
+        which, weekday = match["which"] or match["which2"], match["weekday"] or match["weekday2"]
+        days = _DAYS[weekday.lower()] - said.weekday() + {"last": -7, "this": 0, "next": 7}[which.lower()]
+        found = list(_shifted(said, days))
+        return _led(match, day_text(found[0]), "on") if found and not _is_title(match) else match.group()
+
+    return _OF_A_WEEK.sub(absolute, text)
+
+
+def _spans_of(text: str, said: date) -> str:
+    def led(match: re.Match[str], words: str) -> str:
+        if _is_title(match):
+            return match.group()
+        return _led(match, words, "on" if words.startswith("the weekend") else "in")
+
+    return spans_written(text, said, led)
+
+
+def _days_of(text: str, said: date) -> str:
+    def absolute(match: re.Match[str]) -> str:
+        days = sorted(set(_meant(match, said)))
+        is_either = (match["which"] or "").lower().startswith(("next", "nächst"))
+        if _is_title(match) or not days or (len(days) > 1 and not is_either):
             return match.group()
         if not _IN_ENGLISH.search(match.group()):
-            return days[0].isoformat()
-        return f"{'' if _LED.search(text[: match.start()]) else 'on '}{day_text(days[0])}"
+            return " / ".join(day.isoformat() for day in days)
+        return _led(match, " or ".join(map(day_text, days)), "on")
 
     return _RELATIVE.sub(absolute, text)
 
 
-def days_named(text: str, said: date) -> set[date]:
+def _few_of(text: str, said: date) -> str:
+    def absolute(match: re.Match[str]) -> str:
+        if _is_title(match):
+            return match.group()
+        unit = (match["unit"] or "day").lower()
+        month = f"{calendar.month_name[said.month]} {said.year}"
+        seen_from = {"year": str(said.year), "month": month}.get(unit, day_text(said))
+        return f"{match['few'] or 'a few'} {unit}s before {seen_from}"
+
+    return _FEW.sub(absolute, text)
+
+
+def _led(match: re.Match[str], words: str, by: str) -> str:
+    """The words with a preposition before them, where none is there and they are nobody's: since March, March's review."""
+    before, behind = match.string[: match.start()], match.string[match.end() :]
+    led = words if _LED.search(before) or behind.startswith(("'s", "’s")) else f"{by} {words}"
+    return led if before.strip() else led[0].upper() + led[1:]
+
+
+def _is_title(match: re.Match[str]) -> bool:
+    quoted = (found.span() for found in _QUOTES.finditer(match.string))
+    return match.group()[0].isupper() and any(start < match.start() < end for start, end in quoted)
+
+
+@lru_cache(maxsize=_TEXTS_KEPT)
+def days_named(text: str, said: date) -> frozenset[date]:
     """The days that a text means, by their date or seen from the day it was said; of a day without a year, the near ones."""
     text = _folded(text)
     relative = {day for match in _RELATIVE.finditer(text) for day in _meant(match, said)}
     weekdays = {day for match in _WEEKDAY.finditer(text) for day in _around(_DAYS[match.group().lower()], said)}
-    return relative | weekdays | {day for match in _ABSOLUTE.finditer(text) for day in _written(match, said)}
+    return frozenset(relative | weekdays | {day for match in _ABSOLUTE.finditer(text) for day in _written(match, said)})
+
+
+def years_named(text: str, said: date) -> set[int]:
+    """The years that a text means by a day, a month or a span of them."""
+    text = _folded(text)
+    years = {day.year for day in days_named(text, said)}
+    years |= {day.year for span in spans_in(text, said) for day in (span.first, span.last)}
+    years |= {said.year} if _FEW.search(text) else set()
+    return years | {said.year + step for step in (-1, 0, 1) if _MONTH_NAME.search(text) or _SEASON.search(text)}
+
+
+def years_beside(content: str, text: str, said: date) -> set[int]:
+    """The years that the content puts behind a day which was said without one, where they are near."""
+    found = [match for match in _WITH_YEAR.finditer(content) if match["day"].casefold() in text.casefold()]
+    return {int(match["year"]) for match in found} & {said.year + step for step in (-1, 0, 1)}
 
 
 def unsupported_days(content: str, turn_text: str, said: date) -> set[str]:
@@ -121,17 +218,18 @@ def unsupported_days(content: str, turn_text: str, said: date) -> set[str]:
     content, turn_text = _folded(content), _folded(turn_text)
     if without_days(content) == content:
         return set()
-    meant = days_named(turn_text, said) | {said}
-    unsaid: set[str] = set()
-    for match in _ABSOLUTE.finditer(content):
-        written = set(_written(match, said))
-        if not written & meant and not _is_vaguely(written, turn_text, said):
-            unsaid.add(match.group())
+    spans = [span for span in spans_in(turn_text, said) if span.is_precise]
+    bounds = {day for span in spans for day in (span.first, span.last)}
+    meant = days_named(turn_text, said) | bounds | {said}
+    months = {(day.year, day.month) for day in meant}
+    unsaid = {match.group() for match in _ABSOLUTE.finditer(content) if not meant & set(_written(match, said))}
     for match in _MONTH_YEAR.finditer(content):
         month, year = _MONTHS[match["name"].lower()], int(match["year"])
-        near = {(day.year, day.month) for day in meant} | _vague_months(turn_text, said)
         is_named = match["name"].lower() in turn_text.lower() and abs(year - said.year) <= 1
-        if (year, month) not in near and not is_named:
+        if (year, month) not in months and not is_named:
+            unsaid.add(match.group())
+    for match in _ISO_MONTH.finditer(content):
+        if (int(match["year"]), int(match["month"])) not in months:
             unsaid.add(match.group())
     return unsaid
 
@@ -143,7 +241,7 @@ def _folded(text: str) -> str:
 
 def without_days(text: str) -> str:
     """The text without the days that are written in it, so that their numbers are not taken for others."""
-    return _MONTH_YEAR.sub(" ", _ABSOLUTE.sub(" ", text))
+    return _ISO_MONTH.sub(" ", _MONTH_YEAR.sub(" ", _ABSOLUTE.sub(" ", text)))
 
 
 @cache
@@ -206,20 +304,3 @@ def _written(match: re.Match[str], said: date) -> Iterator[date]:
             yield date(each, month, day)
         except ValueError:
             continue
-
-
-def _is_vaguely(days: Iterable[date], turn_text: str, said: date) -> bool:
-    """Whether one of the days may be what "next week" or "last month" meant."""
-    spans = [match.group().lower() for match in _VAGUE.finditer(turn_text)]
-    near = 10 if any("week" in span or "woche" in span for span in spans) else 0
-    near = 62 if any("month" in span or "monat" in span for span in spans) else near
-    return any(abs((day - said).days) <= near for day in days) if near else False
-
-
-def _vague_months(turn_text: str, said: date) -> set[tuple[int, int]]:
-    """The months near the day it was said, where it speaks of a span of days or months around it."""
-    if not _VAGUE.search(turn_text):
-        return {(said.year, said.month)}
-    whole = range(-12, 13) if re.search(r"year|jahr|spring|summer|autumn|fall|winter", turn_text, re.I) else (-1, 0, 1)
-    months = [said.year * 12 + said.month - 1 + shift for shift in whole]
-    return {(month // 12, month % 12 + 1) for month in months}

@@ -7,16 +7,25 @@ words must not live on in the fact.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from afterglow.facts import QUOTE_CHARS_MAX, normalised
-from afterglow.facts.dates import unsupported_days, without_days
+from afterglow.facts.dates import unsupported_days, without_days, years_beside, years_named
+from afterglow.facts.names import is_german, kin_in, names
 from afterglow.facts.said import Cut, Said, Spoken, sentences
 from afterglow.language import SMALL_WORDS
 from afterglow.turns import Turn
 
+_STATED_MIN = 1 / 3
+_STATED_SHORT_MIN = 0.5
+_SHORT_TERMS = 4
+_PART = re.compile(r"[,;:]\s|\s(?:and|but|who|which|und|aber|y|et|e|i|и|en)\s", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_GROUPED = re.compile(r"\+?\(?\d+(?:[ \-/.)(]{1,2}\d{2,})+")
+"""As telephone numbers are written: the groups are one number. Two numbers with a word or a comma between them are two."""
+_SHORT_YEAR = re.compile(r"['’](\d\d)(?!\w)")
 _SPELLED = {
     word: str(number)
     for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())  # noqa: SIM905
@@ -28,7 +37,7 @@ _FRAME = frozenset(
     still current live work name call
     nutzer nutzerin benutzer benutzerin usuario usuaria utilisateur utilisatric uzytkownik uzytkowniczka utent utente
     пользователь користувач kullanıcı kullanici uzivatel uzivatelka gebruiker wil chce chce zeby quiere mochte vuole veut
-    желает хочет istiyor""".split()  # noqa: SIM905
+    quer deseja желает хочет istiyor""".split()  # noqa: SIM905
 )
 """How facts speak of what was said; such words prove nothing and need no proof. Stemmed, as they are compared."""
 _SMALL = frozenset(normalised(word) for word in SMALL_WORDS)
@@ -63,24 +72,26 @@ def needed(content: str, turn: Turn, said: Said, day: date, cut: Cut) -> list[Ne
 def lacking(content: str, spoken: Spoken, day: date) -> set[str]:
     """What in the statement is not said there: words, numbers and days."""
     words = {term for term in own_terms(content, spoken.cut) if not term.isdigit() and not spoken.says(term)}
-    return words | unsaid_numbers(content, spoken.text, day.year) | unsupported_days(content, spoken.text, day)
+    return words | unsaid_numbers(content, spoken.text, day) | unsupported_days(content, spoken.text, day)
 
 
-def unsaid_numbers(content: str, text: str, year: int) -> set[str]:
-    """The numbers in the content that were never said. The year it was said in, and those beside it, go without saying."""
+def unsaid_numbers(content: str, text: str, said_on: date) -> set[str]:
+    """The numbers in the content that were never said. A year may be one that a day or a span which was said lies in."""
     named = _NUMBER.findall(without_days(content))
     if not named:
         return set()
     folded = " ".join(_SPELLED.get(word, word) for word in text.casefold().split())
-    numbers = {_bare(number) for number in _NUMBER.findall(folded)} | {str(year + step) for step in (-1, 0, 1)}
-    digits = "".join(re.findall(r"\d", folded))
-    return {
-        number for number in named if _bare(number) not in numbers and (len(number) < 3 or _bare(number) not in digits)
-    }
+    numbers = {_bare(number) for number in _NUMBER.findall(folded)}
+    numbers |= {re.sub(r"\D", "", group).lstrip("0") for group in _GROUPED.findall(folded)}
+    years = years_named(text, said_on) | years_beside(content, text, said_on)
+    numbers |= {str(year) for year in years} | {f"20{year}" for year in _SHORT_YEAR.findall(text)}
+    return {number for number in named if _bare(number) not in numbers}
 
 
 def _bare(number: str) -> str:
-    return re.sub(r"\D", "", number).lstrip("0") or "0"
+    """A number as it is compared: 1,204 and 1204 are one, 3.5 and 35 are not."""
+    whole = re.sub(r"[.,](?=\d{3}(?!\d))", "", number)
+    return re.sub(r"[,:]", ".", whole).lstrip("0") or "0"
 
 
 def own_terms(content: str, cut: Cut) -> list[str]:
@@ -93,6 +104,31 @@ def support(content: str, spoken: Spoken) -> float:
     """Which share of the statement's own words was said."""
     own = own_terms(content, spoken.cut)
     return sum(map(spoken.says, own)) / len(own) if own else 1.0
+
+
+def states(content: str, sentence: Spoken) -> bool:
+    """Whether a quoted sentence states this: a third of its words stand there, of a short one half, and one at least.
+
+    Names may come from other turns and are not counted. Who sums up several sentences quotes one of them, so no more is asked.
+    """
+    own = own_terms(content, sentence.cut)
+    plain = _without_names(own, content, sentence)
+    said = sum(map(sentence.says, plain))
+    enough = _STATED_MIN if len(plain) > _SHORT_TERMS else _STATED_SHORT_MIN
+    return said >= len(plain) * enough and (said > 0 or not own or any(map(sentence.says, own)))
+
+
+def adds(content: str, spoken: Spoken) -> bool:
+    """Whether a part of the statement, of two words or more, is made of words that nobody said."""
+    parts = (_without_names(own_terms(part, spoken.cut), content, spoken) for part in _PART.split(content))
+    return any(len(plain) > 1 and not any(map(spoken.says, plain)) for plain in parts)
+
+
+def _without_names(own: Sequence[str], content: str, spoken: Spoken) -> list[str]:
+    """The terms but for names, and for what was said in another way: relatives and numbers, which have rules of their own."""
+    named = set[str]() if is_german(content) else {term for name in names(content) for term in spoken.cut(name)}
+    kin = {term for word in kin_in(content) for term in spoken.cut(word)}
+    return [term for term in own if term not in named and (spoken.says(term) or not (term in kin or term.isdigit()))]
 
 
 def _quoted(sentence: str) -> str:

@@ -9,18 +9,19 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import aclosing
 from typing import Any, cast
 
 from afterglow.clock import Clock
 from afterglow.errors import ModelError, ModelStopped
-from afterglow.model import CallLost, Completion, PaidAnswer, Request
-from afterglow.model.answers import Answer, completion
+from afterglow.model import CallLost, Completion, PaidAnswer, Request, Said, ToolCall, ToolSpec
+from afterglow.model.answers import Answer, Thoughts, completion
 from afterglow.model.failures import classify, refuses_schemas
 from afterglow.model.prices import price_usd
-from afterglow.model.providers import Provider
+from afterglow.model.providers import PROVIDERS, Provider
 from afterglow.spend import Usage
-from afterglow.tokens import MESSAGE_TOKENS, estimate
+from afterglow.tokens import estimate
 
 _IN_WORDS = "Answer with one JSON object and nothing else. It must fit this JSON schema:\n"
 
@@ -58,9 +59,7 @@ class LangChainModel:
 
     def most(self, request: Request) -> Usage:
         """Estimates are right to within a few per cent in most languages; a fifth more covers the others."""
-        given = estimate(request.instructions) + estimate(request.material) + 2 * MESSAGE_TOKENS
-        if request.schema is not None:
-            given += estimate(_in_words(request))
+        given = request.given_tokens + (estimate(_in_words(request)) if request.schema is not None else 0)
         return Usage(input_tokens=given * 6 // 5, output_tokens=self._output_tokens(request))
 
     def price(self, usage: Usage) -> float | None:
@@ -78,8 +77,42 @@ class LangChainModel:
             raise self._failure(error) from None
         return completion(self._answer(message, request), request, self.name)
 
+    async def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
+        """The words as they come, without what the model thinks aloud, and at last the completion that has them all."""
+        chat = self._equipped(self._limited(await self._chat(), request), request)
+        loop = asyncio.get_running_loop()
+        end = loop.time() + request.deadline_seconds
+        thoughts, whole = Thoughts(), None
+        try:
+            async with aclosing(chat.astream(_messages(request))) as chunks:
+                # A timeout around the whole would go off in whoever listens, between two pieces.
+                while (chunk := await asyncio.wait_for(anext(chunks, None), end - loop.time())) is not None:
+                    whole = chunk if whole is None else whole + chunk
+                    if piece := thoughts.spoken(str(chunk.text)):
+                        yield piece
+        except TimeoutError:
+            raise CallLost(f"{self.name} gave no whole answer in {request.deadline_seconds:g} seconds") from None
+        except Exception as error:  # noqa: BLE001 - the boundary: whatever a provider's package raises
+            raise self._failure(error) from None
+        answer = None if whole is None else self._answer(whole, request)
+        # Every provider says why its answer ends; one that does not was broken off, and half an answer passes for none.
+        if answer is None or (not answer.finish and self._provider.id in PROVIDERS):
+            raise CallLost(f"{self.name} broke off in the middle of its answer; try again later")
+        yield completion(answer, request, self.name)
+
+    def _equipped(self, chat: Any, request: Request) -> Any:
+        """With the tools of the request; where they cannot be forbidden and are, without."""
+        tools = [_tool(each) for each in request.tools]
+        if tools and request.may_call:
+            return chat.bind_tools(tools)
+        forbidding = self._provider.no_calls
+        return chat.bind_tools(tools, tool_choice=forbidding) if tools and forbidding else chat
+
+    def _limited(self, chat: Any, request: Request) -> Any:
+        return chat.model_copy(update=self._provider.limit(self._model, self._output_tokens(request), self._base_url))
+
     async def _ask(self, chat: Any, request: Request) -> Any:
-        chat = chat.model_copy(update=self._provider.limit(self._model, self._output_tokens(request), self._base_url))
+        chat = self._limited(chat, request)
         if request.schema is None:
             return await chat.ainvoke(_messages(request))
         if self._takes_schemas:
@@ -128,11 +161,11 @@ class LangChainModel:
             cost_usd=self.price(usage),
             finish=str(finish),
             refusal=str(message.additional_kwargs.get("refusal") or ""),
+            calls=tuple(_calls(message)),
         )
 
     def _estimated(self, message: Any, request: Request) -> Usage:
-        given = estimate(request.instructions) + estimate(request.material) + 2 * MESSAGE_TOKENS
-        return Usage(input_tokens=given, output_tokens=estimate(str(message.text)))
+        return Usage(input_tokens=request.given_tokens, output_tokens=estimate(str(message.text)))
 
     def _failure(self, error: Exception) -> ModelError:
         failure = classify(error, self.name, self._clock.now())
@@ -143,9 +176,40 @@ class LangChainModel:
         return PaidAnswer(str(failure), usage, self.price(usage))
 
 
-def _messages(request: Request, more: str = "") -> list[tuple[str, str]]:
+def _messages(request: Request, more: str = "") -> list[Any]:
     instructions = f"{request.instructions}\n\n{more}" if more else request.instructions
-    return [("system", instructions), ("human", request.material)]
+    said = [_message(each) for each in request.messages] or [("human", request.material)]
+    return [("system", instructions), *said] if instructions else said
+
+
+def _message(said: Said) -> Any:
+    from langchain_core.messages import AIMessage, ToolMessage
+
+    match said.role:
+        case "assistant":
+            calls = [{"name": call.name, "args": dict(call.arguments), "id": call.id} for call in said.calls]
+            return AIMessage(said.text, tool_calls=calls)
+        case "tool":
+            return ToolMessage(said.text, tool_call_id=said.answers or "")
+        case "user":
+            return ("human", said.text)
+        case "system":
+            return ("system", said.text)
+
+
+def _tool(spec: ToolSpec) -> dict[str, Any]:
+    return {
+        "type": "function",
+        "function": {"name": spec.name, "description": spec.description, "parameters": dict(spec.schema)},
+    }
+
+
+def _calls(message: Any) -> Iterator[ToolCall]:
+    for n, call in enumerate(cast("list[Any]", message.tool_calls), 1):
+        yield ToolCall(id=str(call["id"] or f"call{n}"), name=str(call["name"]), arguments=call["args"])
+    for n, call in enumerate(cast("list[Any]", message.invalid_tool_calls), 1):
+        fault = "its arguments are not a JSON object; call it again with one"
+        yield ToolCall(id=str(call["id"] or f"bad{n}"), name=str(call["name"] or ""), arguments={}, fault=fault)
 
 
 def _in_words(request: Request) -> str:

@@ -1,11 +1,11 @@
-"""A model with the account of spend, the day's ceilings and the breaker around it. All background calls go through here."""
+"""A model with the account of spend, the day's ceilings and the breaker around it. All calls go through here."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import aclosing, contextmanager
 from datetime import tzinfo
 
 from afterglow.clock import Clock
@@ -17,7 +17,7 @@ from afterglow.errors import (
     ModelStopped,
     ModelTooLong,
 )
-from afterglow.model import CallLost, Completion, Model, PaidAnswer, Priced, Request
+from afterglow.model import CallLost, Completion, Model, PaidAnswer, Priced, Request, Streaming
 from afterglow.model.offline import NAME as OFFLINE
 from afterglow.spend import (
     Amount,
@@ -40,7 +40,6 @@ from afterglow.spend import (
     seconds_to_next_day,
     wished,
 )
-from afterglow.tokens import MESSAGE_TOKENS, estimate
 
 IsWished = Callable[[], Awaitable[bool]]
 """Whether the work that is being done was asked for by hand, after it had failed."""
@@ -78,6 +77,11 @@ class Metered:
     def window_tokens(self) -> int:
         return self._model.window_tokens
 
+    @property
+    def left_alone_seconds(self) -> float:
+        """For how long no call is made, because it failed again and again; 0 means that one may be."""
+        return breaker_wait_seconds(self._breaker, self._clock.now(), self._limits)
+
     async def complete(self, request: Request) -> Completion:
         if self._model.name == OFFLINE:
             return await self._model.complete(request)  # it costs nothing and never fails for long
@@ -94,9 +98,35 @@ class Metered:
         await self._settle(reservation, done.usage, done.cost_usd)
         return done
 
+    async def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
+        """The words as they come, and at last the completion that has them all. Who stops listening may have paid."""
+        if not isinstance(self._model, Streaming):
+            done = await self.complete(request)
+            yield done.text
+            yield done
+            return
+        if self._model.name == OFFLINE:
+            async for piece in self._model.stream(request):
+                yield piece
+            return
+        await self._heed_wish()
+        with self._let_through():
+            reservation = await self._reserve(request)
+            try:
+                async with aclosing(self._model.stream(request)) as pieces:
+                    async for piece in pieces:
+                        # It is settled before it is handed on: who has it may stop listening.
+                        if isinstance(piece, Completion):
+                            self._breaker = call_succeeded(self._breaker)
+                            await self._settle(reservation, piece.usage, piece.cost_usd)
+                        yield piece
+            except ModelError as error:
+                self._note(error)
+                await self._settle_failed(reservation, error)
+                raise
+
     async def _heed_wish(self) -> None:
-        is_open = breaker_wait_seconds(self._breaker, self._clock.now(), self._limits) > 0
-        if is_open and self._is_wished is not None and await self._is_wished():
+        if self.left_alone_seconds > 0 and self._is_wished is not None and await self._is_wished():
             self._breaker = wished(self._breaker, self._clock.now())
 
     @contextmanager
@@ -112,7 +142,7 @@ class Metered:
                 self._breaker = call_abandoned(self._breaker)
 
     def _check_breaker(self) -> None:
-        wait = breaker_wait_seconds(self._breaker, self._clock.now(), self._limits)
+        wait = self.left_alone_seconds
         if wait > 0:
             raise ModelBusy(
                 f"{self.name} failed {self._breaker.failures} times in a row and is left alone for {wait:.0f} seconds; "
@@ -163,8 +193,7 @@ class Metered:
 def _most(model: Model, request: Request) -> Usage:
     if isinstance(model, Priced):
         return model.most(request)
-    given = estimate(request.instructions) + estimate(request.material) + 2 * MESSAGE_TOKENS
-    return Usage(input_tokens=given, output_tokens=request.tokens_max)
+    return Usage(input_tokens=request.given_tokens, output_tokens=request.tokens_max)
 
 
 def _over(name: str, day: Spend, most: Amount, limits: SpendLimits) -> str:

@@ -67,6 +67,8 @@ class Provider:
             once = {"max_retries": 1, "additional_headers": _CLOSE}  # 0 would mean its own default
             return {**address, **once, **_google_thinking(model)}
         thinking = _openai_thinking(model) if self.id == "openai" and not base_url else {}
+        if self.id == "openai":
+            thinking |= {"stream_usage": True}  # at other addresses it is off unless asked for
         headers = {"default_headers": _CLOSE} if self.id in PROVIDERS else {}
         return {**address, "max_retries": 0, **headers, **thinking}
 
@@ -79,6 +81,11 @@ class Provider:
             "ollama": {"num_predict": tokens},
             "google_genai": {"max_output_tokens": tokens},
         }.get(self.id, {"max_tokens": tokens})
+
+    @property
+    def no_calls(self) -> Mapping[str, Any] | str | None:
+        """How it is said that tools are named and not to be used; None where that cannot be said."""
+        return {"openai": "none", "google_genai": "none", "anthropic": {"type": "none"}}.get(self.id)
 
     def thinking_tokens(self, model: str) -> int:
         return THINKING_TOKENS if _THINKS.match(model) else 0

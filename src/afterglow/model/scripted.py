@@ -3,23 +3,25 @@
     model = ScriptedModel(["First answer.", scripted.RATE_LIMITED, "Second answer."])
 
 A script is a list of steps, one for each request, or a function from a request to its step. A step is the text of the
-answer, a function that writes it, or a failure. Steps pass through the same checks as the answers of real models, so an
-empty one is refused here too.
+answer, a function that writes it, tools to call, or a failure. Steps pass through the same checks as the answers of real
+models, so an empty one is refused here too.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from afterglow.errors import ModelBusy, ModelError, ModelStopped, ModelTooLong
-from afterglow.model import CallLost, Completion, Request
+from afterglow.model import CallLost, Completion, Request, ToolCall
 from afterglow.model.answers import Answer, completion
 from afterglow.model.failures import retry_after_seconds
 from afterglow.spend import Usage
-from afterglow.tokens import MESSAGE_TOKENS, estimate
+from afterglow.tokens import estimate
 
 NAME = "scripted"
 
@@ -39,6 +41,7 @@ class Reply:
     write: Callable[[Request], str]
     finish: str = "stop"
     refusal: str = ""
+    calls: tuple[ToolCall, ...] = ()
 
 
 Step = str | Failure | Reply | Callable[[Request], str]
@@ -53,6 +56,15 @@ def rate_limited(headers: Mapping[str, str] | None = None) -> Failure:
 
 def _words(text: str) -> Callable[[Request], str]:
     return lambda request: text
+
+
+def calls(*wanted: tuple[str, Mapping[str, Any]], text: str = "") -> Reply:
+    """A step at which tools are called: each by its name, with its arguments."""
+    return Reply(
+        write=_words(text),
+        finish="tool_calls",
+        calls=tuple(ToolCall(id=f"call{n}", name=name, arguments=given) for n, (name, given) in enumerate(wanted, 1)),
+    )
 
 
 TIMEOUT = Failure()
@@ -114,7 +126,7 @@ class ScriptedModel:
         return self._window_tokens
 
     def most(self, request: Request) -> Usage:
-        return Usage(input_tokens=_given(request), output_tokens=request.tokens_max)
+        return Usage(input_tokens=request.given_tokens, output_tokens=request.tokens_max)
 
     def price(self, usage: Usage) -> float | None:
         per_million = self._usd_per_million_tokens
@@ -136,6 +148,13 @@ class ScriptedModel:
             raise step.raises(self.name)
         return self._reply(step, request)
 
+    async def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
+        """Word by word, as a provider would."""
+        done = await self.complete(request)
+        for piece in re.findall(r"\S+\s*|\s+", done.text):
+            yield piece
+        yield done
+
     def _step(self, request: Request, number: int) -> Step:
         if callable(self._script):
             return self._script(request)
@@ -146,10 +165,7 @@ class ScriptedModel:
     def _reply(self, step: str | Reply | Callable[[Request], str], request: Request) -> Completion:
         reply = step if isinstance(step, Reply) else Reply(write=_words(step) if isinstance(step, str) else step)
         text = reply.write(request)
-        usage = Usage(input_tokens=_given(request), output_tokens=estimate(text))
+        usage = Usage(input_tokens=request.given_tokens, output_tokens=estimate(text))
         answer = Answer(text=text, usage=usage, cost_usd=self.price(usage), finish=reply.finish, refusal=reply.refusal)
+        answer = replace(answer, calls=reply.calls)
         return completion(answer, request, self.name)
-
-
-def _given(request: Request) -> int:
-    return estimate(request.instructions) + estimate(request.material) + 2 * MESSAGE_TOKENS

@@ -48,7 +48,7 @@ async def by_words(store: Store, owner: str, text: str, limit: int) -> Found:
     terms = words.query_terms(text)
     if not terms:
         raise BadInput(f"there is no word to search for in {text[:80]!r}: it is empty, or of words such as 'the' alone")
-    matches, _ = await candidates(store, None, owner, text, terms, Sought(kinds=("turn",)))
+    matches = (await candidates(store, None, owner, text, terms, Sought(kinds=("turn",)))).matches
     ranked = words.rank(terms, matches.turns, matches.stats, limit)
     turns = await asyncio.gather(*(store.turn(owner, each.session, each.seq) for each in ranked))
     hits = [_hit(turn, terms, why) for turn, why in zip(turns, ranked, strict=True)]

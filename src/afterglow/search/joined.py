@@ -50,12 +50,17 @@ def join(
     *,
     sought: Sought = _EVERYTHING,
     meaning: float = MEANING,
+    scoring: words.Scoring | None = None,
 ) -> list[Ranked]:
-    """The best of all kinds, best first; of equals the newest. `cosines` says how near those are that have a vector."""
+    """The best of all kinds, best first; of equals the newest. `cosines` says how near those are that have a vector.
+
+    `scoring` is the one that has looked at some of the turns before.
+    """
+    scoring = scoring or words.Scoring(query, matches.stats)
     turns = {(turn.session, turn.seq): turn for turn in matches.turns}
     nearness = _nearness(cosines)
-    judged = words.judge(query, turns, matches.stats)
-    said = words.judge_records(query, matches.records, matches.stats, matches.record_stats)
+    judged = words.judge(scoring, turns)
+    said = words.judge_records(scoring, matches.records, matches.record_stats)
     top = max([judged.top_turn, *said.values()])
     reach = judged.top_turn / top if top else 0.0
     weight = meaning if cosines else 0.0

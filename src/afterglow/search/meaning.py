@@ -1,15 +1,15 @@
 """Search by meaning: the query's vector, and what lies near it.
 
-The signs of an owner's vectors are kept in memory while they are searched, and only the new ones are read for the next
-query. What is found is read from the store with the owner's filter, so nothing kept here can show what is not the owner's, or
-is there no more. What was removed is let go of at the owner's next search.
+The signs of an owner's vectors are kept in memory while they are searched, whole vectors too where they are few, and only
+the new ones are read for the next query. What is found is read from the store with the owner's filter, so nothing kept here
+can show what is not the owner's, or is there no more. What was removed is let go of at the owner's next search.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,8 @@ NEAREST = 100
 """How many are looked at, of those whose signs differ least."""
 _LOADED_AT_ONCE = 20_000
 _OWNERS_KEPT = 64
+_WHOLE_BYTES_KEPT = 128_000_000
+"""Of all owners together. Who was not searched for longest is let go of first, and is read again when searched."""
 
 Other = Callable[[str], Embedder | None]
 """Gives the embedder of a name, if there is one."""
@@ -36,14 +38,6 @@ class InUse:
 
     generation: int
     embedder: Embedder
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Nearest:
-    """A query's vector, and the rows of the index that may lie nearest to it."""
-
-    vector: Sequence[float]
-    ids: tuple[int, ...]
 
 
 class Meaning:
@@ -65,13 +59,24 @@ class Meaning:
                 return InUse(generation=each.number, embedder=embedder)
         return None
 
-    async def nearest(self, owner: str, text: str, sought: Sought, in_use: InUse) -> Nearest:
-        """What may lie nearest."""
-        (vector,), signs = await asyncio.gather(
-            in_use.embedder.embed([text[:TEXT_CHARS_MAX]]), self._signs(owner, in_use.generation)
-        )
-        ids = await asyncio.to_thread(signs.nearest, vector, sought, NEAREST)
-        return Nearest(vector=vector, ids=tuple(ids))
+    async def nearest(self, signs: Signs, vector: Sequence[float], sought: Sought) -> list[int]:
+        """The rows of the index that may lie nearest to a query."""
+        if signs.count <= _LOADED_AT_ONCE:  # a thread would take longer to begin
+            return signs.nearest(vector, sought, NEAREST)
+        return await asyncio.to_thread(signs.nearest, vector, sought, NEAREST)
+
+    async def cosines(
+        self, owner: str, in_use: InUse, signs: Signs, vector: Sequence[float], ids: Sequence[int]
+    ) -> dict[int, float]:
+        """How near each of these is to a query, of those that have a vector."""
+        kept = signs.cosines(vector, ids)
+        if kept is not None:
+            return kept
+        # numpy is an extra, and takes a tenth of a second to load
+        from afterglow.search.signs import cosines
+
+        vectors = await self._store.vectors_of(owner, in_use.generation, sorted(ids))
+        return dict(zip(vectors, cosines(vector, list(vectors.values())), strict=True))
 
     async def alike(self, text: str, others: Sequence[str]) -> list[float] | None:
         """How near each of the others is to a text, from -1 to 1; None where the embedder fails."""
@@ -83,13 +88,13 @@ class Meaning:
 
         return cosines(vector, packed(made))
 
-    async def _signs(self, owner: str, generation: int) -> Signs:
+    async def signs(self, owner: str, in_use: InUse) -> Signs:
+        """Those of all vectors that the owner has now."""
         from afterglow.search.signs import Signs
 
+        generation = in_use.generation
         lock, signs = self._kept.setdefault((owner, generation), (asyncio.Lock(), Signs()))
         self._kept.move_to_end((owner, generation))
-        while len(self._kept) > _OWNERS_KEPT:
-            self._kept.popitem(last=False)
         async with lock:
             while True:
                 more = await self._store.vectors_after(owner, generation, signs.numbers, _LOADED_AT_ONCE)
@@ -104,12 +109,14 @@ class Meaning:
                 for columns in more:
                     await asyncio.to_thread(signs.add, columns) if columns.ids else signs.add(columns)
                 if all(len(columns.ids) < _LOADED_AT_ONCE for columns in more):
+                    self._let_go()
                     return signs
 
+    def _let_go(self) -> None:
+        """Of those who were not searched for longest, until there is room."""
 
-def cosines_of(nearest: Nearest, vectors: Mapping[int, bytes]) -> dict[int, float]:
-    """How near each of these is to the query."""
-    # numpy is an extra, and takes a tenth of a second to load
-    from afterglow.search.signs import cosines
+        def whole_bytes() -> int:
+            return sum(signs.whole_bytes for _, signs in self._kept.values())
 
-    return dict(zip(vectors, cosines(nearest.vector, list(vectors.values())), strict=True))
+        while len(self._kept) > _OWNERS_KEPT or (len(self._kept) > 1 and whole_bytes() > _WHOLE_BYTES_KEPT):
+            self._kept.popitem(last=False)

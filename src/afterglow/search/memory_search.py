@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from afterglow.clock import from_us, to_us
 from afterglow.errors import BadInput, MissingPackage, ModelError
 from afterglow.search import words
+from afterglow.search.embedders import TEXT_CHARS_MAX
 from afterglow.search.joined import Ranked, join
-from afterglow.search.meaning import InUse, Meaning, Nearest, cosines_of
+from afterglow.search.meaning import InUse, Meaning
 from afterglow.store.contract import Store
 from afterglow.store.recall import Content
 from afterglow.store.search import KINDS, Kind, Matches, Sought
 from afterglow.turns import Role
+
+if TYPE_CHECKING:
+    from afterglow.search.signs import Signs
 
 _log = logging.getLogger(__name__)
 NEIGHBOURS_OF = 40
@@ -55,6 +60,19 @@ class Recollection:
     by_meaning: bool
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Candidates:
+    """What may be the answer, how near those are to the query that have a vector, and what has judged some by their words."""
+
+    matches: Matches
+    scoring: words.Scoring
+    cosines: Mapping[int, float] = field(default_factory=dict[int, float])
+
+    def ids(self) -> list[int]:
+        """Those of their rows in the index."""
+        return [each.id for each in (*self.matches.turns, *self.matches.records)]
+
+
 async def memory_search(
     store: Store,
     meaning: Meaning | None,
@@ -72,62 +90,54 @@ async def memory_search(
     if not terms:
         raise BadInput(f"there is no word to search for in {text[:80]!r}: it is empty, or of words such as 'the' alone")
     sought = _sought(kinds, types, since, until)
-    matches, cosines = await candidates(store, meaning, owner, text, terms, sought)
-    ranked = join(terms, matches, cosines, limit, sought=sought)
+    found = await candidates(store, meaning, owner, text, terms, sought)
+    ranked = join(terms, found.matches, found.cosines, limit, sought=sought, scoring=found.scoring)
     contents = await store.contents(owner, [(each.owner, each.kind, each.place, each.seq) for each in ranked])
     # What was removed since it was found is left out.
     hits = [_recalled(each, content, terms) for each, content in zip(ranked, contents, strict=True) if content]
-    return Recollection(hits=tuple(hits), by_meaning=bool(cosines))
+    return Recollection(hits=tuple(hits), by_meaning=bool(found.cosines))
 
 
 async def candidates(
     store: Store, meaning: Meaning | None, owner: str, text: str, terms: Sequence[str], sought: Sought
-) -> tuple[Matches, dict[int, float]]:
+) -> Candidates:
     """What holds the words, the neighbours of what holds them best, and what lies near; and how near all of it is."""
     in_use = await meaning.in_use(owner) if meaning else None
     if meaning is None or in_use is None:
-        return await _by_words(store, owner, terms, sought), {}
-    # Embedding takes longest, so it begins first, and all is read meanwhile that does not wait for it.
-    nearest, (matches, vectors) = await asyncio.gather(
-        _nearest(meaning, owner, text, sought, in_use),
-        _by_words_with_vectors(store, owner, terms, sought, in_use.generation),
-    )
-    if nearest is None:
-        return matches, {}
-    known = {each.id for each in (*matches.turns, *matches.records)}
-    more = sorted(set(nearest.ids) - known)
-    (turns, records), near = await asyncio.gather(
-        store.indexed(owner, more), store.vectors_of(owner, in_use.generation, more)
-    )
-    matches.turns.extend(turns)
-    matches.records.extend(records)
-    return matches, cosines_of(nearest, {**vectors, **near})
+        return await _by_words(store, owner, terms, sought)
+
+    async def asked() -> tuple[Sequence[float] | None, Signs]:
+        return await _vector(in_use, text), await meaning.signs(owner, in_use)
+
+    # Embedding begins first, and words are looked for meanwhile.
+    (vector, signs), found = await asyncio.gather(asked(), _by_words(store, owner, terms, sought))
+    if vector is None:
+        return found
+    near = await meaning.nearest(signs, vector, sought)
+    turns, records = await store.indexed(owner, sorted(set(near).difference(found.ids())))
+    found.matches.turns.extend(turns)
+    found.matches.records.extend(records)
+    return replace(found, cosines=await meaning.cosines(owner, in_use, signs, vector, found.ids()))
 
 
-async def _nearest(meaning: Meaning, owner: str, text: str, sought: Sought, in_use: InUse) -> Nearest | None:
-    """What lies near; nothing where the embedder fails, since words find as well."""
+async def _vector(in_use: InUse, text: str) -> Sequence[float] | None:
+    """That of the query; none where the embedder fails, since words find as well."""
     try:
-        return await meaning.nearest(owner, text, sought, in_use)
+        (vector,) = await in_use.embedder.embed([text[:TEXT_CHARS_MAX]])
     except (ModelError, MissingPackage) as error:
         _log.warning("search is by words alone now: %s", error)
         return None
+    return vector
 
 
-async def _by_words_with_vectors(
-    store: Store, owner: str, terms: Sequence[str], sought: Sought, generation: int
-) -> tuple[Matches, dict[int, bytes]]:
-    matches = await _by_words(store, owner, terms, sought)
-    ids = {each.id for each in (*matches.turns, *matches.records)}
-    return matches, await store.vectors_of(owner, generation, sorted(ids))
-
-
-async def _by_words(store: Store, owner: str, terms: Sequence[str], sought: Sought) -> Matches:
+async def _by_words(store: Store, owner: str, terms: Sequence[str], sought: Sought) -> Candidates:
     matches = await store.word_matches(owner, terms, sought)
+    scoring = words.Scoring(terms, matches.stats)
     known = {(turn.session, turn.seq) for turn in matches.turns}
-    places = words.best_alone(terms, matches.turns, matches.stats, NEIGHBOURS_OF)
+    places = words.best_alone(scoring, matches.turns, NEIGHBOURS_OF)
     beside = {(session, seq + step) for session, seq in places for step in (-1, 1)} - known
     matches.turns.extend(await store.turns_at(owner, sorted(beside)))
-    return matches
+    return Candidates(matches=matches, scoring=scoring)
 
 
 def _sought(kinds: Sequence[Kind], types: Sequence[str], since: datetime | None, until: datetime | None) -> Sought:

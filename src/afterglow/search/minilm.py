@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +26,7 @@ NAME = "all-MiniLM-L6-v2-int8"
 PIECES_MAX = 256
 """What it was trained to read; the rest of a text is left out."""
 _AT_ONCE = 16
+_NICENESS = 10
 
 
 class File(NamedTuple):
@@ -47,6 +51,7 @@ class MiniLM:
     def __init__(self, weights: File = WEIGHTS, vocabulary: File = VOCABULARY) -> None:
         self._weights = weights
         self._vocabulary = vocabulary
+        self._behind = ThreadPoolExecutor(1, "afterglow-embedder", initializer=_give_way)
         self._loading = threading.Lock()
         self._loaded: tuple[Any, Any] | None = None
 
@@ -55,7 +60,10 @@ class MiniLM:
         return NAME
 
     async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
-        return await asyncio.to_thread(self._embed, texts)
+        """One text is a question that somebody waits for; several are work, and give way to all else."""
+        if len(texts) == 1:
+            return await asyncio.to_thread(self._embed, texts)
+        return await asyncio.get_running_loop().run_in_executor(self._behind, self._embed, texts)
 
     def _embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
         session, tokenizer = self._load()
@@ -85,6 +93,12 @@ class MiniLM:
                 tokenizer.no_padding()
                 self._loaded = session, tokenizer
             return self._loaded
+
+
+def _give_way() -> None:
+    """Where a thread can have a priority of its own, this one comes after those that answer people."""
+    with suppress(AttributeError, OSError):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
 
 
 def _means(session: Any, pieces: Sequence[list[int]]) -> NDArray[np.float32]:

@@ -92,26 +92,24 @@ def rank(
     any order and more than once: the result is the same to the last bit.
     """
     turns = {(turn.session, turn.seq): turn for turn in candidates}
-    judged = judge(query, turns, stats)
+    judged = judge(Scoring(query, stats), turns)
     scored = [scaled(judged, place, weights) for place in judged.by_turn]
     scored.sort(key=lambda one: (-one.score, -turns[one.session, one.seq].at_us, one.session, -one.seq))
     return scored[:limit]
 
 
-def judge(query: Sequence[str], turns: Mapping[Place, Indexed], stats: Stats) -> Judged:
+def judge(scoring: Scoring, turns: Mapping[Place, Indexed]) -> Judged:
     """What the words say of those turns that hold one of them, or follow one that does."""
-    wanted = list(dict.fromkeys(query))
-    scoring = _Scoring(wanted, stats)
-    held = {place: mentions for place, turn in turns.items() if (mentions := scoring.of_turn(turn))}
+    alone = {place: scoring.alone(turn) for place, turn in turns.items()}
+    held = {place: mentions for place, (mentions, _) in alone.items() if mentions}
     after = [(session, seq + 1) for session, seq in held]
     by_turn: dict[Place, float] = {}
     by_pair: dict[Place, float] = {}
     for place in {*held, *(place for place in after if place in turns)}:
-        group = group_of(turns[place].role)
-        own, before = held.get(place, _NOTHING), held.get((place[0], place[1] - 1))
-        by_turn[place] = scoring.score(group, own)
-        by_pair[place] = scoring.score(group, scoring.together(own, before)) if before else by_turn[place]
-    by_session = _score_sessions(wanted, held, stats)
+        own, by_turn[place] = alone[place]
+        before = held.get((place[0], place[1] - 1))
+        by_pair[place] = scoring.pair(turns[place], own, before) if before else by_turn[place]
+    by_session = scoring.sessions(held)
     return Judged(
         by_turn=by_turn,
         by_pair=by_pair,
@@ -140,18 +138,16 @@ def scaled(judged: Judged, place: Place, weights: tuple[float, float, float] = W
     return Scored(session=place[0], seq=place[1], score=score, by_turn=by_turn, by_pair=by_pair, by_session=by_session)
 
 
-def best_alone(query: Sequence[str], turns: Sequence[Indexed], stats: Stats, limit: int) -> list[Place]:
+def best_alone(scoring: Scoring, turns: Sequence[Indexed], limit: int) -> list[Place]:
     """The places of the turns whose own words fit best: those whose neighbours are worth a look."""
-    scoring = _Scoring(list(dict.fromkeys(query)), stats)
-    scores = {(turn.session, turn.seq): scoring.score(group_of(turn.role), scoring.of_turn(turn)) for turn in turns}
+    scores = {(turn.session, turn.seq): scoring.alone(turn)[1] for turn in turns}
     return sorted(scores, key=lambda place: (-scores[place], place))[:limit]
 
 
 def judge_records(
-    query: Sequence[str], records: Iterable[Record], stats: Stats, of_kinds: Mapping[RecordKind, RecordStats]
+    scoring: Scoring, records: Iterable[Record], of_kinds: Mapping[RecordKind, RecordStats]
 ) -> dict[RecordPlace, float]:
     """What the words say of facts, blocks and summaries, as if a user had said them."""
-    scoring = _Scoring(list(dict.fromkeys(query)), stats)
     usual = {kind: held.terms / held.records for kind, held in of_kinds.items() if held.records}
     return {
         (record.kind, record.place, record.seq): scoring.score(
@@ -161,10 +157,16 @@ def judge_records(
     }
 
 
-class _Scoring:
-    """BM25 for the terms of one query. Mentions stand in the order of the query, so that sums of them are repeatable."""
+class Scoring:
+    """BM25 for the terms of one query. Mentions stand in the order of the query, so that sums of them are repeatable.
 
-    def __init__(self, wanted: Sequence[str], stats: Stats) -> None:
+    It remembers what it has said of a turn: most are asked about twice, first for their neighbours, then for their place.
+    """
+
+    def __init__(self, query: Sequence[str], stats: Stats) -> None:
+        wanted = list(dict.fromkeys(query))
+        self._stats = stats
+        self._alone: dict[tuple[str, str, int], tuple[Mentions, float]] = {}
         self._wanted = wanted
         self._known = frozenset(wanted)
         self._rarity: dict[Group, dict[str, float]] = {
@@ -172,8 +174,15 @@ class _Scoring:
         }
         self._usual = {group: stats.terms.get(group, 0) / (stats.turns.get(group, 0) or 1) for group in GROUPS}
 
-    def of_turn(self, turn: Indexed) -> Mentions:
-        return self.of_terms(turn.terms, self._usual[group_of(turn.role)])
+    def alone(self, turn: Indexed) -> tuple[Mentions, float]:
+        """The mentions of a turn, and what they score."""
+        place = turn.owner, turn.session, turn.seq
+        known = self._alone.get(place)
+        if known is None:
+            group = group_of(turn.role)
+            mentions = self.of_terms(turn.terms, self._usual[group])
+            known = self._alone[place] = mentions, self.score(group, mentions)
+        return known
 
     def of_terms(self, held: tuple[str, ...], usual: float) -> Mentions:
         """For each term of the query that is among these, what its mentions are worth, by length beside the usual one."""
@@ -183,11 +192,16 @@ class _Scoring:
         worth = _shortness(len(held), usual)
         return {term: held.count(term) * worth for term in self._wanted if term in known}
 
-    def together(self, own: Mentions, before: Mentions) -> Mentions:
-        """The mentions of a turn and of the one before it."""
-        return {
+    def pair(self, turn: Indexed, own: Mentions, before: Mentions) -> float:
+        """What the mentions of a turn and of the one before it score together."""
+        together = {
             term: own.get(term, 0.0) + before.get(term, 0.0) for term in self._wanted if term in own or term in before
         }
+        return self.score(group_of(turn.role), together)
+
+    def sessions(self, held: Mapping[Place, Mentions]) -> dict[str, float]:
+        """What the mentions of each session score."""
+        return _score_sessions(self._wanted, held, self._stats)
 
     def score(self, group: Group, mentions: Mentions) -> float:
         """What the mentions score in a turn of the group."""
@@ -297,6 +311,7 @@ __all__ = [
     "STOP_WORDS",
     "TERM_CHARS_MAX",
     "Scored",
+    "Scoring",
     "query_terms",
     "rank",
     "snippet",

@@ -5,6 +5,7 @@ Whoever needs a setting gets it as an argument; nothing is global.
 
 from __future__ import annotations
 
+from afterglow.settings.answering import AnsweringSettings, McpServerSettings
 from afterglow.settings.away import AwaySettings
 from afterglow.settings.checking import LEAVES, VARIABLES
 from afterglow.settings.compaction import CompactionSettings, ContextSourceSettings
@@ -22,6 +23,7 @@ from afterglow.settings.pages import (
 from afterglow.settings.sections import (
     ContextSettings,
     LogSettings,
+    McpSettings,
     SearchSettings,
     ServerSettings,
     SpendSettings,
@@ -38,6 +40,7 @@ __all__ = [
     "NEW",
     "VARIABLES",
     "AgentSettings",
+    "AnsweringSettings",
     "AwaySettings",
     "BootSettings",
     "CompactionSettings",
@@ -45,6 +48,8 @@ __all__ = [
     "ContextSourceSettings",
     "Loaded",
     "LogSettings",
+    "McpServerSettings",
+    "McpSettings",
     "Primary",
     "QuietSettings",
     "SearchSettings",

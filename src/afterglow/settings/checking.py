@@ -8,10 +8,11 @@ from typing import Any, cast
 
 from pydantic import BaseModel, ValidationError
 
+from afterglow.settings.answering import McpServerSettings
 from afterglow.settings.compaction import ContextSourceSettings
 from afterglow.settings.file import KeyPath, SettingsFile
 from afterglow.settings.sources import SourceSettings
-from afterglow.settings.tables import SECTIONS_OF_AGENTS, AgentSettings, Settings
+from afterglow.settings.tables import SECTIONS_OF_AGENTS, TABLES_BY_NAME, AgentSettings, Settings
 from afterglow.settings.text import NAME, Leaf, leaves_of, not_allowed, sections_of, shown, unknown
 from afterglow.settings.values import Contradictions
 
@@ -25,6 +26,7 @@ _PLACES: Mapping[type[BaseModel], tuple[str, ...]] = {
     ContextSourceSettings: ("compaction", "context_sources"),
     AgentSettings: ("agents",),
     SourceSettings: ("sources", NAME),
+    McpServerSettings: ("mcp_servers", NAME),
 }
 """Where each table stands in the settings."""
 
@@ -83,7 +85,8 @@ def _wrong(table: type[BaseModel], data: Mapping[str, Any]) -> list[Mapping[str,
 
 def _is_meant(detail: Mapping[str, Any], table: type[BaseModel], tables: Collection[KeyPath]) -> bool:
     """Whether a source lacks what it needs, where it has an unknown key: that is most likely what is missing, misspelt."""
-    return detail["loc"] in tables and (table is SourceSettings or detail["loc"][:1] == ("sources",))
+    by_name = table in (SourceSettings, McpServerSettings) or detail["loc"][0] in TABLES_BY_NAME
+    return detail["loc"] in tables and by_name
 
 
 def _errors(table: type[BaseModel], data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -154,5 +157,5 @@ def _keys_beside(names: tuple[str, ...]) -> Iterable[str]:
     """The keys that may have been meant by the one at the end of the way, with the names that are free filled in."""
     if names[0] == "agents" and names[1] in SECTIONS_OF_AGENTS:
         return [f"agents.{key}" for key in LEAVES if key.startswith(f"{names[1]}.")]
-    free = names[1] if names[0] == "sources" and names[1:] else NAME
+    free = names[1] if names[0] in TABLES_BY_NAME and names[1:] else NAME
     return [".".join(free if part == NAME else part for part in leaf.path) for leaf in LEAVES.values()]

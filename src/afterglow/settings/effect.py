@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from afterglow.settings.checking import LEAVES
 from afterglow.settings.compaction import ContextSourceSettings
-from afterglow.settings.tables import SECTIONS_OF_AGENTS, Settings
+from afterglow.settings.tables import SECTIONS_OF_AGENTS, TABLES_BY_NAME, Settings
 from afterglow.settings.text import NAME, Leaf
 
 
@@ -27,14 +27,15 @@ class Row:
 
 
 def rows_of(settings: Settings) -> Iterator[Row]:
-    """Every setting, in the order in which it is declared; then sources, what they are asked, and agents."""
+    """Every setting, in the order in which it is declared; then what has tables by name, what sources are asked, and agents."""
     values = settings.model_dump(mode="json")
     for key, leaf in LEAVES.items():
         if not leaf.listed:
             value = values[key] if key in values else values[leaf.path[0]][leaf.path[1]]
             yield Row(key=key, leaf=leaf, value=_printed(leaf, value), given=key)
-    for name, source in settings.sources.items():
-        yield from _rows(source, f"sources.{name}", f"sources.{NAME}", "sources")
+    for table in TABLES_BY_NAME:
+        for name, one in getattr(settings, table).items():
+            yield from _rows(one, f"{table}.{name}", f"{table}.{NAME}", table)
     yield from _asked(settings.compaction.context_sources, "compaction.context_sources", "compaction.context_sources")
     for agent in settings.agents:
         key = f"agents.{agent.id}"

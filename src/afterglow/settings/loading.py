@@ -20,7 +20,7 @@ from afterglow.settings.checking import LEAVES, SECTIONS, VARIABLES, Given, chec
 from afterglow.settings.effect import rows_of
 from afterglow.settings.file import KeyPath, SettingsFile
 from afterglow.settings.sources import path_in
-from afterglow.settings.tables import Settings
+from afterglow.settings.tables import TABLES_BY_NAME, Settings
 from afterglow.settings.text import PREFIX, shown, unknown
 from afterglow.settings.values import SQLITE, absolute
 
@@ -121,7 +121,7 @@ def _from_file(file: SettingsFile, problems: list[str]) -> dict[str, Given]:
             keys = ", ".join(SECTIONS[key].model_fields)
             problems.append(f"{key} ({file.where(path)}): {shown(value)} is not allowed; give a table with {keys}")
         else:
-            known = (*SECTIONS, "sources", "agents") if isinstance(value, Mapping) else LEAVES
+            known = (*SECTIONS, *TABLES_BY_NAME, "agents") if isinstance(value, Mapping) else LEAVES
             problems.append(unknown(key, file.where(path), known))
     return given
 

@@ -121,6 +121,20 @@ class SpendSettings(Table):
     breaker_seconds: float = number(60, 1, DAY_SECONDS, "How long a failing model is left alone.")
 
 
+class McpSettings(Table):
+    """The MCP door over stdio."""
+
+    owner: Annotated[
+        str | None,
+        Told(
+            allowed="an owner, as agent/channel/sender",
+            default="the only owner there is",
+            example="kate/telegram/ana",
+        ),
+        AfterValidator(values.owner),
+    ] = Field(default=None, max_length=2_000, description="Whose memory `afterglow mcp` opens.")
+
+
 _A_HOST = "an address or a host name, without scheme and port"
 
 
@@ -134,6 +148,13 @@ class ServerSettings(Table):
     allowed_hosts: Annotated[
         tuple[Annotated[str, AfterValidator(values.host)], ...], Told(allowed=f"up to 100 of: {_A_HOST}")
     ] = Field(default=(), max_length=100, description="More names by which browsers may reach the server.")
+    open_locally: bool = Field(
+        default=False,
+        description="Whether programs on this machine may read without a token; all who have a login here could.",
+    )
+    requests_per_second: float = number(
+        500, 0, 1_000_000, "So many requests a token may make, and twice as many at once; 0 is no limit."
+    )
     log_format: Annotated[Literal["text", "json"], Told(allowed="text or json")] = Field(
         default="text", description="Lines for people, or a JSON object for each, with the act and the session."
     )

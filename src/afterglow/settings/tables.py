@@ -16,12 +16,14 @@ import platformdirs
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_serializer, field_validator
 
 from afterglow.settings import values
+from afterglow.settings.answering import AnsweringSettings, McpServerSettings
 from afterglow.settings.away import AwaySettings
 from afterglow.settings.compaction import CompactionSettings
 from afterglow.settings.facts import FactsSettings
 from afterglow.settings.sections import (
     ContextSettings,
     LogSettings,
+    McpSettings,
     SearchSettings,
     ServerSettings,
     SpendSettings,
@@ -43,8 +45,10 @@ from afterglow.settings.text import Told, masked, shown
 from afterglow.settings.values import DAY_SECONDS, SQLITE, Contradictions, Table, number
 from afterglow.turns import NAME_CHARS_MAX, Binding
 
-SECTIONS_OF_AGENTS = ("compaction", "facts", "away_summary")
+SECTIONS_OF_AGENTS = ("compaction", "facts", "away_summary", "answering")
 """The sections that an agent may have for itself, with any of their keys."""
+TABLES_BY_NAME = ("sources", "mcp_servers")
+"""The tables that have tables by names of one's own."""
 
 
 class AgentSettings(Table):
@@ -75,6 +79,12 @@ class AgentSettings(Table):
     ] = Field(
         default=AwaySettings(),
         description="What is otherwise than in [away_summary] for this agent; any of its keys.",
+    )
+    answering: Annotated[
+        AnsweringSettings, Told(allowed="a table with any of the keys of [answering]", default="as in [answering]")
+    ] = Field(
+        default=AnsweringSettings(),
+        description="What is otherwise than in [answering] for this agent; any of its keys.",
     )
 
 
@@ -165,8 +175,14 @@ class Settings(Table):
     summaries: SummariesSettings = SummariesSettings()
     facts: FactsSettings = FactsSettings()
     away_summary: AwaySettings = AwaySettings()
+    mcp_servers: Annotated[
+        dict[str, McpServerSettings],
+        Told(allowed="a table for each, by name: [mcp_servers.files] in TOML", example="files"),
+    ] = Field(default={}, max_length=100, description="MCP servers whose tools agents may use, by name.")
+    answering: AnsweringSettings = AnsweringSettings()
     spend: SpendSettings = SpendSettings()
     server: ServerSettings = ServerSettings()
+    mcp: McpSettings = McpSettings()
     agents: Annotated[
         tuple[AgentSettings, ...],
         Told(allowed="up to 10_000 tables, each with an id: [[agents]] in TOML, `- id: kate` in YAML"),
@@ -180,12 +196,12 @@ class Settings(Table):
             raise ValueError(f"the id {', '.join(twice)} stands there more than once; put its settings in one table")
         return agents
 
-    @field_validator("sources")
+    @field_validator(*TABLES_BY_NAME)
     @classmethod
-    def _has_names_that_can_be_shown(cls, sources: dict[str, SourceSettings]) -> dict[str, SourceSettings]:
-        if found := [((name,), reason) for name in sources if (reason := values.fault_of_name(name))]:
+    def _has_names_that_can_be_shown(cls, tables: dict[str, Any]) -> dict[str, Any]:
+        if found := [((name,), reason) for name in tables if (reason := values.fault_of_name(name))]:
             raise Contradictions(found)
-        return sources
+        return tables
 
     @field_validator("compaction")
     @classmethod
@@ -193,6 +209,13 @@ class Settings(Table):
         if found := list(_misfits(compaction, info.data)):
             raise Contradictions(found)
         return compaction
+
+    @field_validator("answering")
+    @classmethod
+    def _names_servers_that_are_declared(cls, answering: AnsweringSettings, info: ValidationInfo) -> AnsweringSettings:
+        if found := list(answering.undeclared(info.data.get("mcp_servers", {}))):
+            raise Contradictions(found)
+        return answering
 
     @field_validator("boot")
     @classmethod
@@ -210,6 +233,9 @@ class Settings(Table):
             for path, reason in _misfits(agent.compaction, info.data)
             if path[0] in agent.compaction.model_fields_set  # the rest is as in [compaction], which is checked itself
         ]
+        servers = info.data.get("mcp_servers", {})
+        for place, agent in enumerate(agents):
+            found += [((place, "answering", *path), reason) for path, reason in agent.answering.undeclared(servers)]
         if found:
             raise Contradictions(found)
         return agents
@@ -231,11 +257,16 @@ class Settings(Table):
 
     def agent(self, id: str) -> AgentSettings:
         """The settings of the agent, or the defaults."""
-        return self._agents_by_id.get(id) or AgentSettings(id=id)
+        return self._agents_by_id.get(id) or self._any_agent.model_copy(update={"id": id})
 
     @cached_property
     def _agents_by_id(self) -> dict[str, AgentSettings]:
         return {agent.id: agent for agent in self.agents}
+
+    @cached_property
+    def _any_agent(self) -> AgentSettings:
+        """Checking the defaults anew for every turn took longer than all else that is done to it."""
+        return AgentSettings(id="any")
 
     def compaction_of(self, agent_id: str) -> CompactionSettings:
         """How the sessions of the agent are compacted: as its own table says, and else as [compaction] does."""
@@ -244,6 +275,10 @@ class Settings(Table):
     def facts_of(self, agent_id: str) -> FactsSettings:
         """How the sessions of the agent are read for facts: as its own table says, and else as [facts] does."""
         return self.facts.overridden_by(self.agent(agent_id).facts)
+
+    def answering_of(self, agent_id: str) -> AnsweringSettings:
+        """How the agent answers: as its own table says, and else as [answering] does."""
+        return self.answering.overridden_by(self.agent(agent_id).answering)
 
     def away_of(self, binding: Binding) -> AwaySettings:
         """What somebody who was away is told: as is said of the binding, else of the agent, else in [away_summary]."""

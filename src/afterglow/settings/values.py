@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from afterglow.errors import BadInput, BadSettings
 from afterglow.settings.text import shown
-from afterglow.turns import check_name
+from afterglow.turns import binding_of, check_name
 
 DAY_SECONDS = 24 * 60 * 60
 MIB = 1024 * 1024
@@ -95,6 +95,12 @@ def zone(value: str) -> str:
     close = [known[name] for name in difflib.get_close_matches(value.lower(), known)]
     nearest = f" (nearest: {', '.join(close)})" if close else ""
     raise ValueError(f"{shown(value)} is not a time zone; give an IANA name, such as Europe/Berlin{nearest}")
+
+
+def owner(value: str | None) -> str | None:
+    if value is not None and binding_of(value) is None:
+        raise ValueError(f"{shown(value)} is no owner; write one as agent/channel/sender, such as kate/telegram/ana")
+    return value
 
 
 def _is_zone(name: str) -> bool:

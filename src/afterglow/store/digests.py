@@ -61,11 +61,19 @@ def end_digest(tx: Tx, agent: str, number: int, status: Status, reason: str, tex
     )
 
 
-def digests(tx: Tx, agent: str | None, limit: int, of_one: bool) -> list[Digest]:
+def digests(
+    tx: Tx, agent: str | None, limit: int, of_one: bool, before: tuple[int, str, str, int] | None
+) -> list[Digest]:
     """The newest first; of one owner without those joined to it, where that is asked."""
+    at, of_owner, of_agent, number = before or (2**62, "", "", 0)
     rows = tx.rows(
         """SELECT * FROM digests WHERE {mine} AND agent = coalesce(:agent, agent) AND owner = coalesce(:owner, owner)
-           ORDER BY at DESC, owner, agent, number DESC LIMIT :limit""",
+             AND (at, owner, agent, number) < (:at, :of_owner, :of_agent, :number)
+           ORDER BY at DESC, owner DESC, agent DESC, number DESC LIMIT :limit""",
+        at=at,
+        of_owner=of_owner,
+        of_agent=of_agent,
+        number=number,
         agent=agent,
         owner=tx.owner if of_one else None,
         limit=limit,

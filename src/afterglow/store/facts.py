@@ -14,7 +14,7 @@ from typing import Any
 
 from afterglow.clock import from_us, to_us
 from afterglow.errors import BadInput, ClaimLost, NotFound
-from afterglow.facts import Evidence, Fact, FactType, Status, digest_of
+from afterglow.facts import APPROVED, Evidence, Fact, FactType, Status, digest_of
 from afterglow.store import evidence, queue, readings, twins
 from afterglow.store.readings import Read
 from afterglow.store.rows import from_row, insert, to_row
@@ -102,7 +102,7 @@ def approve_fact(tx: Tx, fact: str, now: datetime) -> Fact:
         return whole(tx, row)
     if row["status"] != "pending":
         raise BadInput(f"fact {fact!r} is {row['status']}; only a pending one can be approved")
-    _set(tx, row, now, status="active", why=None)
+    _set(tx, row, now, status="active", why=APPROVED)
     _supersede(tx, row["supersedes"], now)
     changed(tx, {row["owner"]}, now)
     return whole(tx, existing_row(tx, fact))
@@ -179,7 +179,7 @@ def facts_of_turns(tx: Tx, session: str, first_seq: int, last_seq: int) -> list[
 def _insert(tx: Tx, new: Fact, now: datetime) -> None:
     stone = twins.by_digest(tx, new.owner, new.content)
     if stone is not None:
-        if stone["status"] != "forgotten" or new.way != "owner":
+        if stone["status"] != "forgotten" or not _is_stated_anew(new, stone):
             raise FactsChanged(FACTS_CHANGED)
         _remove(tx, stone)
     values = {name: value for name, value in to_row(replace(new, evidence=())).items() if name != "evidence"}
@@ -189,6 +189,14 @@ def _insert(tx: Tx, new: Fact, now: datetime) -> None:
     if new.status == "active":
         twins.index(tx, existing_row(tx, new.id))
         _supersede(tx, new.supersedes, now)
+
+
+def _is_stated_anew(new: Fact, stone: Row) -> bool:
+    """Whether the owner stated it through a door of the owner's, or typed it after it was forgotten."""
+    is_typed = new.way == "extracted" and new.trust == "owner"
+    return new.way == "owner" or (
+        is_typed and all(to_us(each.at) > int(stone["changed_at"]) for each in new.evidence if each.proves)
+    )
 
 
 def _remove(tx: Tx, row: Row) -> None:

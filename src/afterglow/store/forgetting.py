@@ -19,7 +19,7 @@ from typing import Any
 
 from afterglow.clock import to_us
 from afterglow.facts import Fact
-from afterglow.store import digests, evidence, facts, queue, remaking, search, sessions, stones
+from afterglow.store import digests, evidence, facts, queue, remaking, search, sessions, stones, tasks
 from afterglow.store.transaction import Row, Tx
 from afterglow.turns import begins_exchange
 from afterglow.work import Due
@@ -58,7 +58,7 @@ class Forgotten:
 def forget_fact(tx: Tx, fact: str, stated_on: Sequence[str], salt: str, now: datetime) -> Fact:
     """Turns of a conversation that prove it stay. What was said on one of these channels was said to have it kept, and goes."""
     facts.lock_owners(tx)
-    digests.unsay(tx, tx.owners)
+    unsay(tx, tx.owners)
     row = facts.existing_row(tx, fact)
     rows = facts.with_its_words(tx, row) if row["content"] else [row]
     said = {(each["session"], each["seq"]) for row in rows for each in evidence.rows_of(tx, row)}
@@ -75,7 +75,7 @@ def forget_fact(tx: Tx, fact: str, stated_on: Sequence[str], salt: str, now: dat
 
 def forget_turns(tx: Tx, session: str, first_seq: int, last_seq: int, salt: str, now: datetime) -> Forgotten:
     facts.lock_owners(tx)
-    digests.unsay(tx, tx.owners)
+    unsay(tx, tx.owners)
     row = sessions.existing(sessions.find(tx, session, lock=True), session)
     turns = _turns(tx, row, "seq BETWEEN :first AND :last AND removed <> :stone ORDER BY seq", first_seq, last_seq)
     if not turns:
@@ -84,6 +84,7 @@ def forget_turns(tx: Tx, session: str, first_seq: int, last_seq: int, salt: str,
     salt = stones.salt_of(tx, row["owner"], salt)
     _lay(tx, row, turns, salt)
     counted = _unindex(tx, row, turns)
+    _unask(tx, row, turns)
     _blank(tx, row, turns, salt)
     forgotten = remaking.unprove(tx, row, first, last, now)
     gone, summary_seq = remaking.remove_summaries(tx, row, first)
@@ -100,6 +101,12 @@ def forget_turns(tx: Tx, session: str, first_seq: int, last_seq: int, salt: str,
     )
     _ask_anew(tx, row, now, blocks=blocks > 0, summary=gone > 0)
     return Forgotten(turns=len(turns), blocks=blocks, summaries=gone, facts=forgotten, left=left, done=not left)
+
+
+def unsay(tx: Tx, owners: Sequence[str]) -> None:
+    """What people were told, and what tasks said, may hold what is forgotten."""
+    digests.unsay(tx, owners)
+    tasks.unsay(tx, owners)
 
 
 def _turns(tx: Tx, session: Row, which: str, first_seq: int = 1, last_seq: int = 2**62) -> list[Row]:
@@ -219,7 +226,7 @@ def _ask_anew(tx: Tx, session: Row, now: datetime, *, blocks: bool, summary: boo
 
 def forget_session(tx: Tx, session: str, salt: str, now: datetime) -> Forgotten:
     facts.lock_owners(tx)
-    digests.unsay(tx, tx.owners)
+    unsay(tx, tx.owners)
     row = sessions.existing(sessions.find(tx, session, lock=True), session)
     return step(tx, row, stones.salt_of(tx, row["owner"], salt), now)
 
@@ -258,6 +265,12 @@ def _begin(tx: Tx, session: Row, now: datetime) -> Forgotten:
     return removed
 
 
+def _unask(tx: Tx, session: Row, turns: Sequence[Row]) -> None:
+    """What is forgotten is not answered any more either."""
+    for key in [turn["key"] for turn in turns if turn["key"] is not None]:
+        tx.run("DELETE FROM inbox WHERE {mine} AND owner = :owner AND key = :key", owner=session["owner"], key=key)
+
+
 def _remove_derived(tx: Tx, session: Row, now: datetime) -> Forgotten:
     forgotten = remaking.unprove(tx, session, 1, 2**62, now)
     blocks = tx.rows(f"DELETE FROM blocks WHERE {_HERE} RETURNING number", **_here(session))
@@ -269,6 +282,7 @@ def _remove_derived(tx: Tx, session: Row, now: datetime) -> Forgotten:
         tx.run(f"DELETE FROM {table} WHERE {_HERE}", **_here(session))
     tx.run(f"UPDATE spend SET session = NULL WHERE {_HERE}", **_here(session))
     tx.run("DELETE FROM work WHERE {mine} AND owner = :owner AND subject = :session", **_here(session))
+    tx.run("DELETE FROM inbox WHERE {mine} AND owner = :owner AND place = :session", **_here(session))
     tx.run(  # to a session that still proves them
         f"""UPDATE facts SET session = coalesce((SELECT min(evidence.session) FROM evidence
               WHERE evidence.fact_owner = facts.owner AND evidence.fact = facts.id), '') WHERE {_HERE}""",
@@ -281,6 +295,7 @@ def _remove_turns(tx: Tx, session: Row, turns: Sequence[Row]) -> None:
     """The newest turns go, and what is left is a whole session of fewer."""
     first = turns[0]["seq"]
     counted = _unindex(tx, session, turns)
+    _unask(tx, session, turns)
     before = tx.row(f"SELECT role FROM turns WHERE {_HERE} AND seq = :seq", **_here(session), seq=first - 1)
     roles: list[Any] = [None if before is None else before["role"], *(turn["role"] for turn in turns)]
     begun = sum(begins_exchange(role, previous) for previous, role in pairwise(roles))

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from afterglow.clock import to_us
 from afterglow.errors import NotFound
-from afterglow.store import digests, forgetting, queue, search, sessions, stones, summaries, twins
+from afterglow.store import audit, forgetting, queue, search, sessions, stones, summaries, twins
 from afterglow.store.forgetting import WANTED, Forgotten, step
 from afterglow.store.spend import NOBODY
 from afterglow.store.transaction import Tx
@@ -64,13 +64,14 @@ def _begin_owner(tx: Tx, owner: str, how: int, now: datetime) -> Forgotten:
     for fact in facts:
         search.unindex_record(tx, owner=owner, kind="fact", place=fact["id"])
     tx.run("DELETE FROM evidence WHERE fact_owner = :owner", owner=owner)
-    for table in ("presence", "goal_events", "digests", "arrivals", "facts", "work", "work_heads"):
+    for table in ("presence", "goal_events", "digests", "arrivals", "inbox", "tasks", "facts", "work", "work_heads"):
         tx.run(f"DELETE FROM {table} WHERE owner = :owner", owner=owner)
+    audit.remove_owner(tx, owner)
     tx.run("UPDATE spend SET owner = :nobody, session = NULL WHERE owner = :owner", nobody=NOBODY, owner=owner)
     parted = tx.rows(
         "DELETE FROM aliases WHERE owner = :owner OR joined_to = :owner RETURNING owner, joined_to", owner=owner
     )
-    digests.unsay(tx, before)
+    forgetting.unsay(tx, before)
     for each in (
         name for name in before if name != owner
     ):  # they may be one still, where this owner was joined to them
@@ -102,6 +103,7 @@ def _end_owner(tx: Tx, owner: str, how: int) -> None:
     ):
         tx.run("UPDATE owners SET forgetting = 0 WHERE owner = :owner", owner=owner)
         return
+    audit.remove_owner(tx, owner)
     for table in ("search_totals", "search_fresh", "memory_files", "readings", "work", "work_heads", "owners"):
         tx.run(f"DELETE FROM {table} WHERE owner = :owner", owner=owner)
 

@@ -90,15 +90,16 @@ def _the_same(tx: Tx, given: Step) -> Row | None:
 
 
 def goal_events(
-    tx: Tx, agent: str, since: datetime | None, limit: int, before: tuple[int, int, str] | None, goal: str | None
+    tx: Tx, agent: str | None, since: datetime | None, limit: int, before: tuple[int, int, str] | None, goal: str | None
 ) -> list[GoalEvent]:
     """The newest first; `before` is the last of the page before, as (at, number, owner)."""
     at, number, owner = before or (2**62, 2**62, "")
+    of_agent = "TRUE" if agent is None else "agent = :agent"
     rows = tx.rows(
-        f"""SELECT {_EVERY_COLUMN} FROM goal_events WHERE {{mine}} AND agent = :agent AND at >= :since
+        f"""SELECT {_EVERY_COLUMN} FROM goal_events WHERE {{mine}} AND {of_agent} AND at >= :since
               AND (at, number, owner) < (:at, :number, :after) AND goal = coalesce(:goal, goal)
             ORDER BY at DESC, number DESC, owner DESC LIMIT :limit""",
-        agent=agent,
+        **({} if agent is None else {"agent": agent}),
         since=-(2**62) if since is None else to_us(since),
         at=at,
         number=number,

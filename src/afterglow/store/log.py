@@ -14,7 +14,7 @@ from typing import Any
 from afterglow.clock import from_us, to_us
 from afterglow.compaction import SUNSET, ended
 from afterglow.errors import BadInput, NotFound
-from afterglow.store import queue, sessions, stones
+from afterglow.store import audit, queue, sessions, stones
 from afterglow.store.search import group_of, index_turn
 from afterglow.store.sessions import Fresh
 from afterglow.store.transaction import Row, Tx
@@ -60,6 +60,7 @@ def append(
     entry = _unless_forgotten(tx, session, entry)
     wakes = is_real(entry.draft.role, entry.draft.origin) and session["state"] != "closed"
     turn = _add_turn(tx, session, entry, reopen=wakes)
+    audit.note_writer(tx, turn, fresh.by)
     if wakes and session["state"] == "idle":
         queue.cancel(tx, turn.owner, "clear", turn.session)
     asked = list(due(sessions.session(tx, turn.session)) if callable(due) else due)
@@ -110,6 +111,22 @@ def turn(tx: Tx, session: str, seq: int) -> Turn:
     if row is None:
         raise NotFound(f"session {session!r} has no turn {seq}")
     return _whole(tx, row) if row["cut"] else _turn(row)
+
+
+def turn_by_key(tx: Tx, binding: Binding, key: str, since: int) -> Turn | None:
+    """In the sessions that have a turn of that moment or a later one."""
+    row = tx.row(
+        """SELECT * FROM turns WHERE {mine} AND key = :key AND session IN (
+             SELECT id FROM sessions WHERE {mine} AND last_at >= :since
+               AND agent = :agent AND channel = :channel AND sender = :sender)
+           ORDER BY at DESC, session DESC LIMIT 1""",
+        key=key,
+        since=since,
+        agent=binding.agent,
+        channel=binding.channel,
+        sender=binding.sender,
+    )
+    return None if row is None else _turn(row)
 
 
 def turns(tx: Tx, session: str, first_seq: int, last_seq: int | None, limit: int) -> list[Turn]:

@@ -60,7 +60,7 @@ def restore_goals(tx: Tx, events: Sequence[GoalEvent]) -> int:
     new = 0
     for event in events:
         row = goals.locked(tx, event.agent, to_us(event.at))
-        if _is_from_before(tx, to_us(event.at)) or _is_there(tx, event):
+        if is_from_before(tx, to_us(event.at)) or _is_there(tx, event):
             continue
         added = replace(event, owner=tx.owner, number=row["events"] + 1)
         goals.add(tx, added)
@@ -73,7 +73,7 @@ def restore_goals(tx: Tx, events: Sequence[GoalEvent]) -> int:
 def restore_standing(tx: Tx, standing: Standing, digests: Sequence[Digest], now: datetime) -> None:
     """As it stood, if nothing is known here. Where events of another origin are, all are told: rather again than too little."""
     row = goals.locked(tx, standing.agent, to_us(now))
-    if _is_known(row) or (standing.seen_at is not None and _is_from_before(tx, to_us(standing.seen_at))):
+    if _is_known(row) or (standing.seen_at is not None and is_from_before(tx, to_us(standing.seen_at))):
         return
     tx.run(
         """UPDATE presence SET version = :version, seen_at = :seen_at, channel = :channel, sender = :sender, told_to = :told_to
@@ -115,7 +115,7 @@ def _is_there(tx: Tx, event: GoalEvent) -> bool:
     return found is not None
 
 
-def _is_from_before(tx: Tx, at_us: int) -> bool:
+def is_from_before(tx: Tx, at_us: int) -> bool:
     """Whether the owner was forgotten since, and has begun anew."""
     found = tx.row(
         """SELECT 1 FROM owners WHERE {mine} AND owner = :owner AND created_at >= :at

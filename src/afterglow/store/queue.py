@@ -62,6 +62,23 @@ def mark_due(tx: Tx, due: Due, owner: str, subject: str) -> None:
         tx.wake_workers()
 
 
+def hurry(tx: Tx, kind: Kind, owner: str, subject: str, seconds: float) -> None:
+    """Work that failed and waits is tried again so soon at the latest.
+
+    It is marked due before, in the same transaction: that locks its row, so that a failure is given back before or after.
+    """
+    hurried = tx.rows(
+        f"""UPDATE work SET not_before = {{now}} + :wait
+            WHERE {_THIS} AND lease_until IS NULL AND not_before > {{now}} + :wait RETURNING subject""",
+        owner=owner,
+        kind=kind,
+        subject=subject,
+        wait=int(seconds * _SECOND),
+    )
+    if hurried:
+        _settle(tx, owner, kind, subject)
+
+
 def mark_all_due(tx: Tx, due: Due, subjects: Sequence[tuple[str, str]]) -> None:
     """Mark work due, of one kind, that nobody asks for yet: as (owner, subject). What somebody asks for meanwhile stays."""
     now = now_us(tx)
@@ -133,7 +150,9 @@ def claim_one(tx: Tx, kind: Kind, subject: str, holder: str, token: int, limits:
     )
     for row in rows:
         if row["attempts"] < limits.attempts_max or row["parked_at"] is not None:
-            return _lease(tx, row, holder, token, now, now + int(limits.lease_seconds * _SECOND))
+            claim = _lease(tx, row, holder, token, now, now + int(limits.lease_seconds * _SECOND))
+            _settle(tx, row["owner"], row["kind"], row["subject"])  # its lease may end before anybody would look
+            return claim
         _park_the_crashed(tx, row, now + int(limits.parked_retry_seconds * _SECOND))
     return None
 
@@ -184,16 +203,21 @@ def cancel(tx: Tx, owner: str, kind: Kind, subject: str) -> None:
     tx.run(f"DELETE FROM work WHERE {_THIS}", owner=owner, kind=kind, subject=subject)
 
 
-def give_back(tx: Tx, held: Claim, error: str, wait_seconds: float, park: bool, counts: bool) -> None:
+def give_back(
+    tx: Tx, held: Claim, error: str, wait_seconds: float, park: bool, counts: bool, asked_again_seconds: float | None
+) -> None:
+    asked_again = wait_seconds if asked_again_seconds is None else min(wait_seconds, asked_again_seconds)
     _held(
         tx,
         held,
         """UPDATE work SET lease_until = NULL, token = NULL, holder = NULL, last_error = :error,
-                           not_before = {now} + :wait, attempts = attempts - :uncounted,
+                           not_before = {now} + CASE WHEN due_at IS NULL THEN :wait ELSE :asked_again END,
+                           attempts = attempts - :uncounted,
                            parked_at = CASE WHEN :park = 1 THEN {now} ELSE NULL END
            WHERE {claimed} RETURNING not_before""",
         error=error,
         wait=int(wait_seconds * _SECOND),
+        asked_again=int(asked_again * _SECOND),
         park=int(park),
         uncounted=int(not counts),
     )

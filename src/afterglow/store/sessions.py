@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from afterglow.acting import LIBRARY
 from afterglow.clock import from_us, to_us
 from afterglow.compaction import REASONS
 from afterglow.errors import BadInput, NotFound
 from afterglow.store.transaction import Row, Tx
-from afterglow.turns import Binding, ClosedBy, Folded, Owner, Session, check_name
+from afterglow.turns import Binding, ClosedBy, Folded, Owner, Session, SessionState, check_name
 from afterglow.work import Due
 
 
@@ -28,11 +29,12 @@ class Totals:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fresh:
-    """What a session gets if it has to be made."""
+    """What a session gets if it has to be made, and who has it made or writes to it."""
 
     id: str
     fence: str
     """The mark around what its contexts show as a record."""
+    by: str = LIBRARY
 
 
 def open_session(tx: Tx, binding: Binding, named: str | None, fresh: Fresh, at_us: int) -> Session:
@@ -151,11 +153,15 @@ def current_session(tx: Tx, binding: Binding) -> Session | None:
     return None if row is None or row["state"] == "closed" else record(row)
 
 
-def sessions(tx: Tx, limit: int, before: tuple[int, str, str] | None) -> list[Session]:
+def sessions(
+    tx: Tx, limit: int, before: tuple[int, str, str] | None, state: SessionState | None = None
+) -> list[Session]:
     last_at, owner, session_id = before or (2**62, "", "")
     rows = tx.rows(
         """SELECT * FROM sessions WHERE {mine} AND (last_at, owner, id) < (:last_at, :owner, :id)
+             AND state = coalesce(:state, state)
            ORDER BY last_at DESC, owner DESC, id DESC LIMIT :limit""",
+        state=state,
         last_at=last_at,
         owner=owner,
         id=session_id,
@@ -187,10 +193,12 @@ def totals(tx: Tx) -> Totals:
     return Totals(owners=owners, **counts)
 
 
-def owners(tx: Tx, limit: int, after: str) -> list[Owner]:
+def owners(tx: Tx, limit: int, after: str, only: str | None = None) -> list[Owner]:
     rows = tx.rows(
-        """SELECT owner, created_at FROM owners WHERE {mine} AND owner > :after
-             AND owner NOT IN (SELECT owner FROM aliases) ORDER BY owner LIMIT :limit""",
+        f"""SELECT owner, created_at FROM owners WHERE {{mine}} AND owner > :after
+              AND {"TRUE" if only is None else "owner = :only"}
+              AND owner NOT IN (SELECT owner FROM aliases) ORDER BY owner LIMIT :limit""",
+        **({} if only is None else {"only": only}),
         after=after,
         limit=limit,
     )

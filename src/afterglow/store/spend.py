@@ -8,7 +8,7 @@ they are known. It is nobody's in particular: the ceiling is one for all owners.
 from __future__ import annotations
 
 from afterglow.clock import from_us
-from afterglow.spend import Amount, Call, CallSpend, Reservation, Spend, Usage
+from afterglow.spend import Amount, Call, CallSpend, ModelSpend, Reservation, Spend, Usage
 from afterglow.store.transaction import Row, Tx
 
 NOBODY = ""
@@ -60,6 +60,16 @@ def settle_spend(tx: Tx, reservation: Reservation, usage: Usage, micro_usd: int 
 def spend_of_day(tx: Tx, day: str) -> Spend:
     row = tx.row("SELECT calls, tokens, micro_usd FROM spend_days WHERE day = :day", day=day)
     return Spend() if row is None else _spend(row)
+
+
+def spend_by_model(tx: Tx, day: str) -> list[ModelSpend]:
+    rows = tx.rows(
+        """SELECT model, purpose, count(*) AS calls, sum(tokens) AS tokens, coalesce(sum(micro_usd), 0) AS micro_usd
+           FROM spend WHERE {mine} AND day = :day GROUP BY model, purpose
+           ORDER BY micro_usd DESC, tokens DESC, model, purpose""",
+        day=day,
+    )
+    return [ModelSpend(model=row["model"], purpose=row["purpose"], spend=_spend(row)) for row in rows]
 
 
 def spend_of_session(tx: Tx, session: str) -> Spend:

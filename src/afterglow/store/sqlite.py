@@ -53,7 +53,7 @@ class SQLiteLimits:
     batch_max: int = 256
     batch_milliseconds: float = 20
     busy_timeout_seconds: float = 30
-    readers: int = 4
+    readers: int = 8
 
 
 @dataclass(slots=True)

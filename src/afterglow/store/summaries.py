@@ -123,6 +123,20 @@ def summary_of(tx: Tx, session: str) -> Summary | None:
     return None if found is None else from_row(Summary, found)
 
 
+def titles(tx: Tx, places: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Of the sessions at these places, by owner and name, what the newest summary of each is called."""
+    if not places:
+        return {}
+    named = {f"{letter}{n}": part for n, place in enumerate(places) for letter, part in zip("os", place, strict=True)}
+    wanted = ", ".join(f"(:o{n}, :s{n})" for n in range(len(places)))
+    rows = tx.rows(
+        f"""SELECT owner, session, title FROM summaries
+            WHERE {{mine}} AND newest = 1 AND (owner, session) IN (VALUES {wanted})""",
+        **named,
+    )
+    return {(row["owner"], row["session"]): row["title"] for row in rows}
+
+
 def summaries_at(tx: Tx, at_us: int, besides: str, limit: int) -> list[Summary]:
     """What was known at a moment: of the newest sessions the summary that each had then."""
     rows = tx.rows(

@@ -2,23 +2,65 @@
 
 from __future__ import annotations
 
-from fastapi import FastAPI
+from typing import Any
+
+from fastapi import Depends, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
 from afterglow import __version__
+from afterglow.agent import Agent
 from afterglow.errors import AfterglowError
+from afterglow.mcp_server import http as mcp
 from afterglow.memory import Memory
-from afterglow.web import away, contexts, health, metrics, problems, reading, summaries, work, writing
-from afterglow.web.gate import behind_gate
+from afterglow.web import (
+    audit,
+    away,
+    chat,
+    contexts,
+    events,
+    facts,
+    forgetting,
+    health,
+    metrics,
+    page,
+    problems,
+    reading,
+    remembered,
+    signin,
+    summaries,
+    tasks,
+    work,
+    writing,
+)
+from afterglow.web.gate import OPEN_TO_ALL, SIGN_IN, behind_gate
+from afterglow.web.whose import heeding, heeds_owner, holds_to_address
 from afterglow.working import Beside
 
 OPENAPI = "/api/v1/openapi.json"
+_DOORS = (  # they are tried one after the other, so those that are asked most come first
+    *(writing, reading, contexts, health, facts, summaries, remembered, chat, events),
+    *(metrics, signin, forgetting, away, audit, work, tasks),
+)
 
 
-def app(memory: Memory, beside: Beside | None = None) -> FastAPI:
+class _Door(FastAPI):
+    """The application, which tells of the token too: the gate asks for it, so the framework does not know of it."""
+
+    def openapi(self) -> dict[str, Any]:
+        described = super().openapi()
+        token = {"type": "http", "scheme": "bearer", "description": "`afterglow token create` makes one"}
+        described["components"]["securitySchemes"] = {"token": token}
+        described["security"] = [{"token": []}]
+        for path, method in ((OPEN_TO_ALL, "get"), (SIGN_IN, "post")):
+            described["paths"][path][method]["security"] = []
+        return described
+
+
+def app(memory: Memory, beside: Beside | None = None, agent: Agent | None = None) -> FastAPI:
     """The door to this memory. It opens and closes nothing by itself; `beside` is what the process does next to it."""
-    made = FastAPI(
+    made = _Door(
         title="Afterglow",
         version=__version__,
         summary="Keeps what matters of every conversation between people and their agents",
@@ -30,8 +72,13 @@ def app(memory: Memory, beside: Beside | None = None) -> FastAPI:
     )
     made.state.memory = memory
     made.state.beside = beside
-    for door in (health, metrics, reading, contexts, summaries, away, work, writing):
-        made.include_router(door.router)
+    made.state.agent = agent or Agent(memory)
+    made.state.streams = events.Streams()
+    made.state.heeding = heeding(door.router for door in _DOORS)
+    for door in _DOORS:
+        made.include_router(door.router, dependencies=[Depends(heeds_owner), Depends(holds_to_address)])
+    made.include_router(page.router)
+    made.router.routes.append(Route(mcp.PATH, mcp.Mcp(memory), methods=["POST"], include_in_schema=False))
     for kind in (AfterglowError, HTTPException, RequestValidationError):
         made.add_exception_handler(kind, problems.handle)
     made.add_middleware(behind_gate, memory=memory)

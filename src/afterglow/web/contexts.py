@@ -13,7 +13,8 @@ from afterglow.compaction import Block, choose_span, is_met
 from afterglow.context import Context, Report
 from afterglow.memory import Memory
 from afterglow.turns import Session, Turn
-from afterglow.web.reading import SEQ_MAX, Accessed, Asked, Opened, Page, SessionName, found_session
+from afterglow.web.reading import SEQ_MAX, Asked, Page, SessionName, found_session
+from afterglow.web.whose import Accessed, Opened
 from afterglow.web.writing import nothing_sent
 from afterglow.work import Due
 

@@ -1,4 +1,4 @@
-"""The gate before every route, unknown paths and errors included: host, origin, token, and the headers of the answer.
+"""The gate before every route, unknown paths and errors included: host, origin, token, rate, and the headers of the answer.
 
 It is the outermost layer, so that no route can be reached around it, and the last to catch what nobody foresaw.
 """
@@ -7,63 +7,50 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
 from urllib.parse import parse_qsl
 
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from afterglow.acting import acting_as
 from afterglow.errors import StoreUnavailable
+from afterglow.mcp_server import http as mcp
 from afterglow.memory import Memory
-from afterglow.store.access import AccessToken
-from afterglow.web import origins, problems
+from afterglow.web import credentials, origins, problems
+from afterglow.web.credentials import Access, unauthorized
+from afterglow.web.headers import HEADERS, Headers, is_of_page, one, path_of, protect
 from afterglow.web.origins import Host
 from afterglow.web.problems import refusal
+from afterglow.web.rate import Buckets
 
 OPEN_TO_ALL = "/healthz"
+SIGN_IN = "/api/v1/session"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-HEADERS: Sequence[tuple[bytes, bytes]] = (
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cache-control", b"no-store"),
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-)
 
-_TOKEN_CHARS_MAX = 200
 _FORWARDED = frozenset({b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip"})
 _STOPPING = "the server is stopping; repeat this later with the same key: it may or may not have been written"
-_CHALLENGE = 'Bearer realm="afterglow"'
 
 _log = logging.getLogger(__name__)
-
-Headers = Sequence[tuple[bytes, bytes]]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Access:
-    """How a request came in: from this machine itself, or not, and with which token."""
-
-    local: bool
-    token: AccessToken | None
 
 
 def behind_gate(app: ASGIApp, memory: Memory) -> ASGIApp:
     """The application behind its gate."""
+    buckets = Buckets(memory.settings.server.requests_per_second)
 
     async def pass_through(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await app(scope, receive, send)
         elif scope["type"] == "http":
-            await _guarded(app, memory, scope, receive, send)
+            await _guarded(app, memory, buckets, scope, receive, send)
         else:
             await send({"type": "websocket.close", "code": 1008})
 
     return pass_through
 
 
-async def _guarded(app: ASGIApp, memory: Memory, scope: Scope, receive: Receive, send: Send) -> None:
+async def _guarded(app: ASGIApp, memory: Memory, buckets: Buckets, scope: Scope, receive: Receive, send: Send) -> None:
     loop = asyncio.get_running_loop()
     began, status = loop.time(), 0
 
@@ -71,16 +58,17 @@ async def _guarded(app: ASGIApp, memory: Memory, scope: Scope, receive: Receive,
         nonlocal status
         if message["type"] == "http.response.start":
             status = message["status"]
-            message["headers"] = [*message.get("headers", ()), *HEADERS]
+            protect(message, path_of(scope))
         elif scope["method"] == "HEAD":
             message = {**message, "body": b""}
         await send(message)
 
     try:
-        access = await admitted(memory, scope)
-        await app(_routed(scope, access), receive, answer)
+        access = await _counted(memory, buckets, scope, began)
+        with acting_as(credentials.who(access)):
+            await app(_routed(scope, access), receive, answer)
     except ClientDisconnect:
-        _log.info("%s %s: the client went away", scope["method"], _path(scope))
+        _log.info("%s %s: the client went away", scope["method"], path_of(scope))
     except asyncio.CancelledError:  # the server stops, and the time to finish is over
         if not status:
             await problems.answer(StoreUnavailable(_STOPPING))(scope, receive, answer)
@@ -90,13 +78,39 @@ async def _guarded(app: ASGIApp, memory: Memory, scope: Scope, receive: Receive,
             raise
         await problems.answer(error)(scope, receive, answer)
     finally:
-        _log.info("%s %s %d %.1f ms", scope["method"], _path(scope), status, 1000 * (loop.time() - began))
+        _log.info("%s %s %d %.1f ms", scope["method"], path_of(scope), status, 1000 * (loop.time() - began))
+
+
+async def _counted(memory: Memory, buckets: Buckets, scope: Scope, now: float) -> Access:
+    """How the request came in, if it may, and not too often. Who is turned away is counted by address."""
+    address = f"address {(scope.get('client') or ('unknown',))[0]}"
+    try:
+        access = await admitted(memory, scope)
+    except HTTPException as error:
+        if error.status_code == 401:
+            _take(buckets, address, now)
+        raise
+    if path_of(scope) != OPEN_TO_ALL:
+        _take(buckets, address if access.token is None else access.token.id, now)
+    return access
+
+
+def _take(buckets: Buckets, who: str, now: float) -> None:
+    wait = buckets.take(who, now)
+    if wait:
+        seconds = str(math.ceil(wait))
+        raise refusal(
+            429,
+            "so many requests at once are too many; repeat after Retry-After seconds (server.requests_per_second)",
+            {"retry-after": seconds},
+        )
 
 
 async def admitted(memory: Memory, scope: Scope) -> Access:
     """How the request came in, if it may; else the refusal is raised."""
     headers: Headers = scope["headers"]
     server = memory.settings.server
+    path, reads = path_of(scope), scope["method"] in SAFE_METHODS
     host = _host(headers, origins.own_names(server.host, server.allowed_hosts))
     _check_page(headers, host, scope["scheme"])
     _check_query(scope["query_string"])
@@ -105,18 +119,21 @@ async def admitted(memory: Memory, scope: Scope) -> Access:
         and (host.name in origins.LOOPBACK_NAMES or host.name == server.host)
         and not any(name in _FORWARDED for name, _ in headers)
     )
-    if _path(scope) == OPEN_TO_ALL and scope["method"] in SAFE_METHODS:
-        return Access(local=local, token=None)
-    token = await _token(memory, headers)
-    if token is None and not local:
-        raise _unauthorized("this needs a token; `afterglow token create` makes one, sent as: Authorization: Bearer …")
-    if scope["method"] not in SAFE_METHODS:
-        _check_write(headers, token)
-    return Access(local=local, token=token)
+    if reads and (path == OPEN_TO_ALL or is_of_page(path)):
+        return Access(local=local)
+    if scope["method"] == "POST" and path == SIGN_IN:
+        _check_kind(headers)
+        return Access(local=local)
+    access = await credentials.shown(memory, headers, host, local=local)
+    if access.token is None and not (reads and local and server.open_locally):
+        raise unauthorized("this needs a token; `afterglow token create` makes one, sent as: Authorization: Bearer …")
+    if not reads:
+        _check_write(access, headers, path)
+    return access
 
 
 def _host(headers: Headers, own: frozenset[str]) -> Host:
-    given = _one(headers, b"host")
+    given = one(headers, b"host")
     host = origins.parse(given or "")
     if host is None:
         raise refusal(400, "the Host header is missing or is no host; send one, such as localhost:8765")
@@ -129,10 +146,10 @@ def _host(headers: Headers, own: frozenset[str]) -> Host:
 
 def _check_page(headers: Headers, host: Host, scheme: str) -> None:
     """What a browser says of the page that sent the request. Programs that are no browsers say nothing."""
-    origin = _one(headers, b"origin")
+    origin = one(headers, b"origin")
     if origin is not None and not origins.is_own_page(origin, host, scheme):
         raise refusal(403, "this was sent by a page from elsewhere (Origin); pages may call only their own server")
-    site = _one(headers, b"sec-fetch-site")
+    site = one(headers, b"sec-fetch-site")
     if site not in (None, "same-origin", "none"):
         raise refusal(403, "this was sent by a page from elsewhere (Sec-Fetch-Site); open the address by itself")
 
@@ -146,48 +163,26 @@ def _check_query(query: bytes) -> None:
         raise refusal(400, "the same parameter is given twice; give each once")
 
 
-async def _token(memory: Memory, headers: Headers) -> AccessToken | None:
-    given = _one(headers, b"authorization")
-    if given is None:
-        return None
-    scheme, _, secret = given.partition(" ")
-    secret = secret.strip()
-    if scheme.lower() != "bearer" or not 0 < len(secret) <= _TOKEN_CHARS_MAX:
-        raise _unauthorized("the Authorization header is not understood; send: Authorization: Bearer ag_…")
-    token = await memory.store.find_token(secret)
-    if token is None:
-        raise _unauthorized("this token is not known, or it was revoked; `afterglow token create` makes another")
-    return token
+def _check_write(access: Access, headers: Headers, path: str) -> None:
+    assert access.token is not None, "nobody writes without a token"
+    if access.token.scope == "read" and path not in (SIGN_IN, mcp.PATH):  # it may sign out, and ask over MCP
+        raise refusal(403, f"the token {access.token.name!r} may only read; writing needs one of scope agent or owner")
+    credentials.check_page(access, headers)
+    _check_kind(headers)
 
 
-def _check_write(headers: Headers, token: AccessToken | None) -> None:
-    if token is None:
-        raise _unauthorized("writing needs a token; `afterglow token create` makes one")
-    if token.scope == "read":
-        raise refusal(403, f"the token {token.name!r} may only read; writing needs one of scope agent or owner")
-    content = (_one(headers, b"content-type") or "").partition(";")[0].strip().lower()
-    if content != "application/json":
+def _check_kind(headers: Headers) -> None:
+    """JSON is what no form can send, and neither can it send lines of it."""
+    content = (one(headers, b"content-type") or "").partition(";")[0].strip().lower()
+    if content not in ("application/json", "application/x-ndjson"):
         raise refusal(415, "send the header Content-Type: application/json, with a body of JSON or with none")
-
-
-def _unauthorized(message: str) -> Exception:
-    return refusal(401, message, {"www-authenticate": _CHALLENGE})
-
-
-def _one(headers: Headers, name: bytes) -> str | None:
-    """The header's value; twice the same header is how one reader is made to see another value than the next."""
-    values = [value for key, value in headers if key == name]
-    if len(values) > 1:
-        raise refusal(400, f"the header {name.decode()} is given twice; send it once")
-    return values[0].decode("latin-1") if values else None
 
 
 def _routed(scope: Scope, access: Access) -> Scope:
     """The request for the router: a HEAD is a GET, and names in the path stay encoded, so that they may hold a /."""
-    method = "GET" if scope["method"] == "HEAD" else scope["method"]
-    return {**scope, "method": method, "path": _path(scope), "state": {**scope.get("state", {}), "access": access}}
+    head = scope["method"] == "HEAD"
+    state = {**scope.get("state", {}), "access": access, "head": head}
+    return {**scope, "method": "GET" if head else scope["method"], "path": path_of(scope), "state": state}
 
 
-def _path(scope: Scope) -> str:
-    raw: bytes | None = scope.get("raw_path")
-    return scope["path"] if raw is None else raw.decode("latin-1")
+__all__ = ["HEADERS", "Access", "admitted", "behind_gate"]

@@ -17,7 +17,7 @@ from afterglow.store import migrations
 from afterglow.store.sessions import Totals
 from afterglow.store.transaction import EVERYONE, SQLITE
 from afterglow.web.problems import RETRY_SECONDS, Problem, Trouble
-from afterglow.web.reading import Opened
+from afterglow.web.whose import Accessed, Opened, access, scope_of
 from afterglow.work import Backlog
 from afterglow.working import Beside
 
@@ -42,6 +42,7 @@ class Welcome(BaseModel):
     version: str = __version__
     links: dict[str, str] = Field(
         default={
+            "page": "/",
             "openapi": "/api/v1/openapi.json",
             "status": "/api/v1/status",
             "sessions": "/api/v1/sessions",
@@ -81,14 +82,17 @@ class Status(BaseModel):
     """What is running, on which database, and how much there is."""
 
     version: str
-    where: str = Field(description="Where the data is, without its password")
+    where: str | None = Field(description="Where the data is, without its password; null to who is bound to an owner")
     schema_version: int = Field(serialization_alias="schema")
     totals: Totals
     backlog: Backlog
-    summarization: dict[str, Any] = Field(description=_SUMMARIZATION)
+    summarization: dict[str, Any] | None = Field(description=f"{_SUMMARIZATION}; null to who is bound to an owner")
+    trouble: str | None = Field(
+        description="What has stopped that should run in the background; null where nothing has"
+    )
 
 
-@router.get("/")
+@router.get("/api/v1", dependencies=[Depends(access)])
 async def welcome() -> Welcome:
     """Name, version and where to go from here."""
     return Welcome()
@@ -116,16 +120,19 @@ async def ready(memory: Opened, beside: Besides) -> Ready | JSONResponse:
 
 
 @router.get("/api/v1/status")
-async def status(memory: Opened) -> Status:
+async def status(memory: Opened, access: Accessed, beside: Besides) -> Status:
     """Version, place, schema, how much there is and is to do, and how it goes with the summaries."""
+    bound = access.owners is not None
+    scope = scope_of(access, None) if bound else EVERYONE
     totals, backlog, told = await asyncio.gather(
-        memory.store.totals(EVERYONE), memory.store.backlog(EVERYONE), memory.health(memory.settings.primary)
+        memory.store.totals(scope), memory.store.backlog(scope), memory.health(memory.settings.primary)
     )
     return Status(
         version=__version__,
-        where=memory.store.where,
+        where=None if bound else memory.store.where,
         schema_version=len(migrations.load(SQLITE)),  # an open store has taken every step this version knows
         totals=totals,
         backlog=backlog,
-        summarization=told.block(),
+        summarization=None if bound else told.block(),
+        trouble=(beside.trouble or None) if beside else None,
     )

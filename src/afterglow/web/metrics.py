@@ -7,7 +7,7 @@ a zero would say that it happened in 1970.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import get_args
@@ -17,21 +17,16 @@ from fastapi import APIRouter
 from fastapi.responses import PlainTextResponse, Response
 
 from afterglow import __version__
-from afterglow.spend import Spend, day_of
+from afterglow.spend import ModelSpend, Spend, day_of
 from afterglow.store.sessions import Totals
 from afterglow.store.summaries import Fleet
 from afterglow.store.transaction import EVERYONE
-from afterglow.web.reading import Opened
+from afterglow.web.problems import PROBLEM
+from afterglow.web.whose import Opened
 from afterglow.work import KINDS, Backlog, Kind, State
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 STATES: tuple[State, ...] = get_args(State)
-
-# An error is JSON here too, which the framework would describe as text, like the numbers.
-_PROBLEM = {
-    "description": "What is wrong, in one shape everywhere",
-    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
-}
 
 router = APIRouter()
 
@@ -53,15 +48,21 @@ class Family:
     samples: Sequence[Sample]
 
 
-@router.get("/metrics", response_class=PlainTextResponse, responses={"default": _PROBLEM})
+@router.get("/metrics", response_class=PlainTextResponse, responses={"default": PROBLEM})
 async def metrics(memory: Opened) -> Response:
     """How it is doing, as numbers for a monitor, in the text format of Prometheus."""
     store, now = memory.store, memory.store.clock.now()
     today = day_of(now, ZoneInfo(memory.settings.zone))
     fleet, backlogs, totals, spend = await asyncio.gather(
-        store.fleet(), store.backlog_by_kind(EVERYONE), store.totals(EVERYONE), store.spend_of_day(today)
+        store.fleet(), store.backlog_by_kind(EVERYONE), store.totals(EVERYONE), store.spend_by_model(EVERYONE, today)
     )
-    families = [*of_work(backlogs, now), *of_summaries(fleet), *of_everything(totals), *of_spend(spend)]
+    families = [*of_work(backlogs, now), *of_summaries(fleet), *of_everything(totals)]
+    limits = memory.settings.spend
+    families += of_spend(spend, memory.means_of.left_alone())
+    families += [
+        _one("afterglow_spend_day_ceiling_tokens", "Tokens that a day may cost.", limits.day_ceiling_tokens),
+        _one("afterglow_spend_day_ceiling_usd", "US dollars that a day may cost.", float(limits.day_ceiling_usd)),
+    ]
     return Response(exposition([_build(), *families]), media_type=CONTENT_TYPE)
 
 
@@ -108,13 +109,25 @@ def of_everything(totals: Totals) -> list[Family]:
     return [_one(f"afterglow_{name}", f"All {name}.", getattr(totals, name)) for name in Totals.__slots__]
 
 
-def of_spend(spend: Spend) -> list[Family]:
-    """What today has cost."""
+def of_spend(spend: Sequence[ModelSpend], left_alone: Mapping[str, float]) -> list[Family]:
+    """What today has cost by model and purpose, and which models are not called because they failed again and again."""
     about = "of today; calls under way count with the most that they could cost."
+    each = [({"model": one.model, "purpose": one.purpose}, one.spend) for one in spend]
+    waits = [Sample(value=seconds, labels={"model": model}) for model, seconds in left_alone.items()]
+
+    def of(name: str, what: str, value: Callable[[Spend], float]) -> Family:
+        samples = [Sample(value=value(spent), labels=labels) for labels, spent in each]
+        return Family(name=f"afterglow_spend_today_{name}", about=f"{what} {about}", samples=samples)
+
     return [
-        _one("afterglow_spend_today_calls", f"Calls {about}", spend.calls),
-        _one("afterglow_spend_today_tokens", f"Tokens {about}", spend.tokens),
-        _one("afterglow_spend_today_usd", f"US dollars {about}", spend.usd),
+        of("calls", "Calls", lambda spent: spent.calls),
+        of("tokens", "Tokens", lambda spent: spent.tokens),
+        of("usd", "US dollars", lambda spent: spent.usd),
+        Family(
+            name="afterglow_model_left_alone_seconds",
+            about="For how long this process does not call a model that failed again and again; 0 where it does.",
+            samples=waits,
+        ),
     ]
 
 

@@ -39,7 +39,14 @@ _STATUS: Sequence[tuple[type[AfterglowError], int]] = (
     (StoreFull, 507),
     (AfterglowError, 500),
 )
-_KINDS = {401: "NotAllowed", 403: "NotAllowed", 404: "NotFound", 421: "NotAllowed", 500: "InternalError"}
+_KINDS = {
+    401: "NotAllowed",
+    403: "NotAllowed",
+    404: "NotFound",
+    421: "NotAllowed",
+    429: "TooManyRequests",
+    500: "InternalError",
+}
 _INTERNAL = "internal error; the server's log has the details"
 
 _log = logging.getLogger(__name__)
@@ -56,6 +63,13 @@ class Problem(BaseModel):
     """The body of every answer that is not a success."""
 
     error: Trouble
+
+
+# For answers that are not JSON: the framework would describe their errors as being of the same kind.
+PROBLEM: dict[str, Any] = {
+    "description": "What is wrong, in one shape everywhere",
+    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+}
 
 
 def refusal(status: int, message: str, headers: Mapping[str, str] | None = None) -> HTTPException:

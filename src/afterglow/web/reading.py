@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass, fields
 from typing import Annotated, Generic, TypeVar
 from urllib.parse import unquote
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
-from starlette.requests import Request
 
 from afterglow.errors import BadInput
-from afterglow.memory import EVERYONE, Memory
+from afterglow.memory import Memory
 from afterglow.search.hits import Found
-from afterglow.store.transaction import Scope
-from afterglow.turns import Owner, Session, Turn, check_text
+from afterglow.turns import Owner, Session, SessionState, Turn, check_text
 from afterglow.web import cursors
-from afterglow.web.gate import Access
+from afterglow.web.credentials import Access
+from afterglow.web.whose import Accessed, Opened, one_owner, root_of, scope_of
 
 NAME_CHARS_MAX = 2000
 SEQ_MAX = 2**53
@@ -29,16 +29,6 @@ router = APIRouter(prefix="/api/v1")
 _turn_json = TypeAdapter(Turn)
 
 
-async def opened(request: Request) -> Memory:
-    """The memory behind the door."""
-    return request.app.state.memory
-
-
-async def access(request: Request) -> Access:
-    """How the request came in; the gate found out."""
-    return request.state.access
-
-
 def _clean(text: str) -> str:
     try:
         check_text(text, "it")
@@ -47,26 +37,30 @@ def _clean(text: str) -> str:
     return text
 
 
-def _decoded(text: str) -> str:
+def decoded(text: str) -> str:
+    """A name of a path."""
     return unquote(text, errors="strict")
 
 
-Opened = Annotated[Memory, Depends(opened)]
-Accessed = Annotated[Access, Depends(access)]
 Text = Annotated[str, Field(min_length=1, max_length=NAME_CHARS_MAX), AfterValidator(_clean)]
-SessionName = Annotated[Text, BeforeValidator(_decoded), Path(description="The session's name; a / in it as %2F")]
+SessionName = Annotated[Text, BeforeValidator(decoded), Path(description="The session's name; a / in it as %2F")]
 Seq = Annotated[int, Path(ge=1, le=SEQ_MAX, description="The turn's number in its session")]
 
 
-class Asked(BaseModel):
-    """What can be asked of any route about an owner's things."""
+class Strict(BaseModel):
+    """What can be asked, and nothing else."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class Asked(Strict):
+    """What can be asked of any route about an owner's things."""
 
     owner: Text | None = Field(default=None, description="Whose memory, such as kate/telegram/ana")
 
 
 class SessionsAsked(Asked):
+    state: SessionState | None = Field(default=None, description="Only those in this state")
     limit: int = Field(default=50, ge=1, le=200)
     after: str | None = Field(default=None, max_length=8000, description="The `next` of the page before")
 
@@ -84,9 +78,7 @@ class SearchAsked(Asked):
     ignore_case: bool = Field(default=False, description="For a regular expression; words never mind the case")
 
 
-class OwnersAsked(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class OwnersAsked(Strict):
     limit: int = Field(default=100, ge=1, le=1000)
     after: Text | None = Field(default=None, description="The `next` of the page before")
 
@@ -98,21 +90,32 @@ class Page(BaseModel, Generic[T]):
     next: str | int | None
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ListedSession(Session):
+    """A session, and what it is about."""
+
+    title: str | None
+    """Of its newest summary, if it has one."""
+
+
 @router.get("/owners")
-async def owners(memory: Opened, asked: Annotated[OwnersAsked, Query()]) -> Page[Owner]:
-    """Whose memories there are, by name."""
-    found = await memory.store.owners(limit=asked.limit + 1, after=asked.after or "")
+async def owners(memory: Opened, access: Accessed, asked: Annotated[OwnersAsked, Query()]) -> Page[Owner]:
+    """Whose memories there are, by name; to who is bound to an owner, that one."""
+    only = None if access.owners is None else await root_of(memory, access)
+    found = await memory.store.owners(limit=asked.limit + 1, after=asked.after or "", only=only)
     items = found[: asked.limit]
     return Page(items=items, next=items[-1].id if len(found) > len(items) else None)
 
 
 @router.get("/sessions")
-async def sessions(memory: Opened, access: Accessed, asked: Annotated[SessionsAsked, Query()]) -> Page[Session]:
-    """Sessions, the one with the newest turn first."""
-    before = None if asked.after is None else cursors.read(asked.after)
-    found = await memory.sessions(owner=scope_of(access, asked.owner), limit=asked.limit + 1, before=before)
+async def sessions(memory: Opened, access: Accessed, asked: Annotated[SessionsAsked, Query()]) -> Page[ListedSession]:
+    """Sessions, the one with the newest turn first, each with the title of its summary."""
+    before, scope = None if asked.after is None else cursors.read(asked.after), scope_of(access, asked.owner)
+    found = await memory.sessions(owner=scope, limit=asked.limit + 1, before=before, state=asked.state)
     items = found[: asked.limit]
-    return Page(items=items, next=cursors.write(items[-1].place) if len(found) > len(items) else None)
+    titles = await memory.store.titles(scope, [(each.owner, each.id) for each in items])
+    listed = [_listed(each, titles.get((each.owner, each.id))) for each in items]
+    return Page(items=listed, next=cursors.write(items[-1].place) if len(found) > len(items) else None)
 
 
 @router.get("/sessions/{session}")
@@ -142,12 +145,16 @@ async def turn(
 
 
 @router.get("/search")
-async def search(memory: Opened, asked: Annotated[SearchAsked, Query()]) -> Found:
+async def search(memory: Opened, access: Accessed, asked: Annotated[SearchAsked, Query()]) -> Found:
     """The turns that fit the words best; with `regex`, the newest that the expression matches."""
-    owner = asked.owner or await _only_owner(memory)
+    owner = await one_owner(memory, access, asked.owner)
     if asked.regex:
         return await memory.grep(asked.q, owner=owner, limit=asked.limit, ignore_case=asked.ignore_case)
     return await memory.search(asked.q, owner=owner, limit=asked.limit)
+
+
+def _listed(session: Session, title: str | None) -> ListedSession:
+    return ListedSession(title=title, **{field.name: getattr(session, field.name) for field in fields(Session)})
 
 
 async def turn_answer(turn: Turn, status: int = 200) -> Response:
@@ -158,24 +165,6 @@ async def turn_answer(turn: Turn, status: int = 200) -> Response:
     return Response(body, status, media_type="application/json")
 
 
-def scope_of(access: Access, owner: str | None) -> Scope:
-    """Whose rows a request is about. Only on the operator's own machine may it be everyone's."""
-    if owner is not None:
-        return owner
-    if not access.local:
-        raise BadInput("owner: from another machine it must be given; /api/v1/owners lists those there are")
-    return EVERYONE
-
-
 async def found_session(memory: Memory, access: Access, name: str, owner: str | None) -> Session:
     """The session of this name that the request may be about."""
     return await memory.session(name, owner=scope_of(access, owner))
-
-
-async def _only_owner(memory: Memory) -> str:
-    found = await memory.store.owners(limit=2)
-    if len(found) == 1:
-        return found[0].id
-    raise BadInput(
-        "owner: say whose memory to search, such as ?owner=kate/telegram/ana; /api/v1/owners lists those there are"
-    )

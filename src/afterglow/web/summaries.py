@@ -14,16 +14,8 @@ from afterglow.errors import BadInput, NotFound
 from afterglow.summaries import Category, Summary, is_stale
 from afterglow.turns import Session
 from afterglow.web import cursors
-from afterglow.web.reading import (
-    Accessed,
-    Asked,
-    Opened,
-    Page,
-    SessionName,
-    Text,
-    found_session,
-    scope_of,
-)
+from afterglow.web.reading import Asked, Page, SessionName, Text, found_session
+from afterglow.web.whose import Accessed, Opened, scope_of
 from afterglow.web.writing import nothing_sent
 
 LIMIT_MAX = 100_000
@@ -146,6 +138,19 @@ async def sunset(
     response.status_code = 202 if due else 200
     response.headers["location"] = _address(ended, "/summary")
     return Ended(due=due, session=ended, links={"session": _address(ended), "summary": _address(ended, "/summary")})
+
+
+@router.post("/sessions/{session}/idle", dependencies=[Depends(nothing_sent)])
+async def go_idle(memory: Opened, access: Accessed, session: SessionName, asked: Annotated[Asked, Query()]) -> Session:
+    """Fold the whole session into its summary now, as if nobody had written for long, and wait for it."""
+    return await memory.go_idle(await found_session(memory, access, session, asked.owner))
+
+
+@router.post("/sessions/{session}/close", dependencies=[Depends(nothing_sent)])
+async def close(memory: Opened, access: Accessed, session: SessionName, asked: Annotated[Asked, Query()]) -> Session:
+    """Close the session and do nothing else: the next message opens another."""
+    found = await found_session(memory, access, session, asked.owner)
+    return await memory.store.close_session(found.owner, found.id)
 
 
 @router.post("/sessions/{session}/clear", dependencies=[Depends(nothing_sent)])

@@ -7,7 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, Field
 
-from afterglow.web.reading import Accessed, Asked, Opened, Text, scope_of
+from afterglow.web.reading import Asked, Text
+from afterglow.web.whose import Accessed, Opened, scope_of
 from afterglow.web.writing import nothing_sent
 from afterglow.work import Kind, State, Work
 

@@ -1,4 +1,7 @@
-"""The route that writes: one turn. Its trust follows from its role and the token it came with, never from its text."""
+"""The routes that write to the log: one turn, or a session for those to come.
+
+A turn's trust follows from its role and the token it came with, never from its text.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,10 @@ from starlette.requests import Request
 
 from afterglow.errors import BadInput
 from afterglow.store.access import AccessScope
-from afterglow.turns import Binding, Role, Trust, Turn, check_name
+from afterglow.turns import Binding, Role, Session, Trust, Turn, check_name
 from afterglow.web.problems import refusal
-from afterglow.web.reading import LONG_BYTES, Accessed, Opened, turn_answer
+from afterglow.web.reading import LONG_BYTES, turn_answer
+from afterglow.web.whose import Accessed, Opened, check_owner
 
 ENVELOPE_BYTES = 64 * 1024
 """What a body may have beyond the turn itself."""
@@ -90,6 +94,17 @@ class NewTurn(BaseModel):
     usage: Annotated[dict[str, Count], AfterValidator(_counts)] | None = Field(default=None, max_length=USAGE_MAX)
 
 
+class NewSession(BaseModel):
+    """A session for what is to be said at an address."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
+
+    agent: Name = Field(examples=["kate"])
+    channel: Name = Field(examples=["telegram"])
+    sender: Name = Field(examples=["ana"])
+    session: Name | None = Field(default=None, description="A name of your own; without it, the one that is open")
+
+
 def trust_of(role: Role, scope: AccessScope) -> Trust:
     """An owner's token speaks for the owner; an agent's cannot, so its user turns are another human's at best."""
     if role == "user":
@@ -98,6 +113,7 @@ def trust_of(role: Role, scope: AccessScope) -> Trust:
 
 
 _BODY = {"required": True, "content": {"application/json": {"schema": NewTurn.model_json_schema()}}}
+_SESSION = {"required": True, "content": {"application/json": {"schema": NewSession.model_json_schema()}}}
 
 
 @router.post("/turns", status_code=201, response_model=Turn, openapi_extra={"requestBody": _BODY})
@@ -109,6 +125,7 @@ async def append(request: Request, memory: Opened, access: Accessed) -> Response
     long = len(body) > LONG_BYTES
     new = await asyncio.to_thread(_parsed, body) if long else _parsed(body)
     binding = Binding(agent=new.agent, channel=new.channel, sender=new.sender)
+    check_owner(access, binding.owner)
     turn = await memory.append(
         binding,
         new.role,
@@ -120,13 +137,33 @@ async def append(request: Request, memory: Opened, access: Accessed) -> Response
         at=new.at,
         model=new.model,
         usage=new.usage,
-        key=new.key,
+        key=key_of(request, new.key),
     )
     return await turn_answer(turn, 201)
 
 
+@router.post("/sessions", response_model=Session, openapi_extra={"requestBody": _SESSION})
+async def open_session(request: Request, memory: Opened, access: Accessed) -> Session:
+    """The open session of an address, or a new one; with a name of your own, that session, made if it is missing."""
+    new = NewSession.model_validate_json(await read_body(request, ENVELOPE_BYTES))
+    binding = Binding(agent=new.agent, channel=new.channel, sender=new.sender)
+    check_owner(access, binding.owner)
+    return await memory.open_session(binding, new.session)
+
+
 def _parsed(body: bytes) -> NewTurn:
     return NewTurn.model_validate_json(body)
+
+
+def key_of(request: Request, given: str | None) -> str | None:
+    """What makes a request safe to repeat: it stands in the body, or in the header that other programs send."""
+    header = request.headers.get("idempotency-key")
+    if header is None:
+        return given
+    check_name(header, "Idempotency-Key")
+    if given not in (None, header):
+        raise BadInput("the body and the header Idempotency-Key name different keys; send one of them")
+    return header
 
 
 async def nothing_sent(request: Request) -> None:

@@ -1,13 +1,16 @@
 """The signs by which the gate knows an order, a wish, a claim of authority, a link, an address, money, and pasted text.
 
-Each is a list in a file of its own, one expression a line, matched on lower-case text as a reader sees it. They are meant to
-find too much rather than too little: what they find in others' words waits or is dropped, and the owner can still say it.
+Each is a list in a file of its own, one expression a line, matched on lower-case text as a reader sees it: the lists lose
+their accents as the texts do. They are meant to find too much rather than too little: what they find in others' words
+waits or is dropped, and the owner can still say it.
 """
 
 from __future__ import annotations
 
 import re
 from importlib.resources import files
+
+from afterglow.facts.seen import bare
 
 
 def _listed(name: str) -> list[str]:
@@ -20,11 +23,20 @@ def _words(name: str) -> re.Pattern[str]:
     listed = _listed(name)
     spaced = [each for each in listed if not _is_unspaced(each)]
     unspaced = [each for each in listed if _is_unspaced(each)]
-    return re.compile("|".join([rf"(?<!\w)(?:{'|'.join(spaced)})(?!\w)", *unspaced]))
+    return spoken("|".join([rf"(?<!\w)(?:{'|'.join(spaced)})(?!\w)", *unspaced]))
 
 
 def _forms(name: str) -> re.Pattern[str]:
-    return re.compile("|".join(_listed(name)))
+    return spoken("|".join(_listed(name)))
+
+
+def spoken(expression: str) -> re.Pattern[str]:
+    """The expression for texts as they are seen: its letters lose their accents as theirs do. Its signs are ASCII, and stay."""
+    return re.compile(_folded(expression))
+
+
+def _folded(expression: str) -> str:
+    return re.sub(r"[^\x00-\x7f]+", lambda letters: bare(letters[0]), expression)
 
 
 def _is_unspaced(expression: str) -> bool:
@@ -49,10 +61,15 @@ WANTING = _words("wanting")
 """Anybody's wish."""
 KEEP = _words("keep")
 """A call to remember something. Beside a link it is what a prepared prompt says, and nobody types."""
-COMMAND = _words("command")
+COMMAND = re.compile(
+    r"(?:^|[.;:!?…]\s|[–—\n(\"“„«]|\bthen\b)[^\w\n]*" + f"(?:{_folded('|'.join(_listed('command')))})" + r"(?!\w)"
+)
 """A verb that a sentence begins with when it tells somebody what to do."""
+_CODES = f"(?:{'|'.join(_listed('currencies'))})"
+CURRENCY = re.compile(rf"\d\s?{_CODES}(?!\w)|(?<!\w){_CODES}\s?\d")
+"""An amount with the code of a currency, in capitals as it is written."""
 PREPARED = re.compile(
-    r"^\W*(?:please )?(?:summari[sz]e|analy[sz]e|read|explain|review|translate|open|visit|fasse|lies|résume|resume|streść)\b"
+    r"^\W*(?:please )?(?:summari[sz]e|analy[sz]e|read|explain|review|translate|open|visit|fasse|lies|resume|stresc)\b"
 )
 """How prompts begin that a link has brought along."""
 OTHERS = re.compile(r"^\W*(?:they|their|he|his|she|her|it|its|somebody|someone|people)\b")
@@ -61,34 +78,6 @@ OF_THE_USER = re.compile(
 )
 """Who types speaks of "me"; "the user" is somebody else's word."""
 OF_ONESELF = re.compile(
-    r"(?:\b(?:i am|i'm|im|i’m|my name is|my name's|call me|ich bin|ich heiße|soy|me llamo|je suis|je m'appelle|jestem)"
-    r"|nazywam się|меня зовут|我叫|我是|私は)\W*(?:\w+\W+){0,2}?(?P<name>\w+)"
+    r"(?:\b(?:i am|i'm|im|i’m|my name is|my name's|call me|ich bin|ich heisse|soy|me llamo|je suis|je m'appelle|jestem)"
+    r"|nazywam sie|меня зовут|我叫|我是|私は)\W*(?:\w+\W+){0,2}?(?P<name>\w+)"
 )
-
-PASTED_PARTS = re.compile(
-    r"```.*```|```.*\Z|~~~.*~~~|~~~.*\Z|\"\"\".*\"\"\"|\"\"\".*\Z|<[a-z]\w*>.*?(?:</\w+>|\Z)|^[ \t]*>[^\n]*$"
-    r"|[\"“„«][^\"“”„«»\n]{40,}[\"”“»]",
-    re.IGNORECASE | re.MULTILINE | re.DOTALL,
-)
-"""Parts of a message that were not typed: fences, quoted lines, long quotations. In their place stands a CUT."""
-CUT = "\N{OBJECT REPLACEMENT CHARACTER}"
-PASTED_REST = re.compile(
-    r"^[ \t]*(?:from|to|subject|date|sent|cc|von|an|betreff|gesendet|asunto|objet|temat|тема)[ \t]?:.*$"
-    r"|(?<!-)-{3,}+[ \t]*\w.*$|^begin forwarded message.*$"
-    r"|<(?:html|body|div|p|script|span|meta|!--)\b|^[ \t]*[{\[][ \t]*[\"{].*$|^#{1,6} \S.*$"
-    r"|^[ \t]*\[?(?:system|assistant|user|human|ai|recalled memory)\b[^\n]{0,40}[:\]][ \t]"
-    rf"|(?::|below|attached|unten|following|folgende\w*|says|wrote|reads|pasted?)[:,.]?[ \t]*\n(?!\s*{CUT})",
-    re.IGNORECASE | re.MULTILINE,
-)
-"""Headers of a mail, markup, JSON, a README, a transcript, "here it is:": what follows was not typed."""
-
-LIKE_LETTERS = str.maketrans(
-    {
-        **dict(zip("авсԁеѕіјкӏмнорԛгтѡху", "abcdesijklmhopqrtwxy", strict=True)),
-        **dict(zip("АВСЕНІЈКМОРЅТХУ", "ABCEHIJKMOPSTXY", strict=True)),
-        **dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX", strict=True)),
-        **dict(zip("αβγεικνορτυχω", "abyeikvoptuxw", strict=True)),
-        **dict(zip("ɡıʟ", "gil", strict=True)),
-    }
-)
-"""Letters of other alphabets that look like Latin ones."""

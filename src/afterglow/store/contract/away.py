@@ -7,8 +7,8 @@ from datetime import datetime
 from functools import partial
 
 from afterglow.clock import to_us
-from afterglow.digest import Absence, Away, Digest, Status
-from afterglow.goals import GoalEvent
+from afterglow.digest import Absence, Away, Digest, DigestPlace, Status
+from afterglow.goals import GoalEvent, GoalPlace
 from afterglow.store import arrivals, digests, goals, moving_goals, presence
 from afterglow.store.arrivals import Arriving
 from afterglow.store.contract.running import Running
@@ -27,18 +27,18 @@ class AwayVerbs(Running):
 
     async def goal_events(
         self,
-        owner: str,
-        agent: str,
+        scope: Scope,
+        agent: str | None,
         *,
         since: datetime | None = None,
         limit: int = 50,
-        before: GoalEvent | None = None,
+        before: GoalEvent | GoalPlace | None = None,
         goal: str | None = None,
     ) -> list[GoalEvent]:
-        """What the agent did for this owner, the newest first; `before` is the last of the page before."""
+        """What the agent did for this owner, or all agents did, the newest first; `before` is the last of the page before."""
         cursor = None if before is None else (to_us(before.at), before.number, before.owner)
         run = partial(goals.goal_events, agent=agent, since=since, limit=limit, before=cursor, goal=goal)
-        return await self._read("goal_events", owner, run)
+        return await self._read("goal_events", scope, run)
 
     async def come_in(self, owner: str, arriving: Arriving, away: Away) -> Arrival:
         """Somebody is here: they are seen now, and what happened since they were last is claimed, if it is to be told."""
@@ -111,10 +111,18 @@ class AwayVerbs(Running):
         return await self._read("absence", owner, run)
 
     async def digests(
-        self, scope: Scope, *, agent: str | None = None, limit: int = 50, of_one: bool = False
+        self,
+        scope: Scope,
+        *,
+        agent: str | None = None,
+        limit: int = 50,
+        of_one: bool = False,
+        before: Digest | DigestPlace | None = None,
     ) -> list[Digest]:
         """What people were told of the times they were away, or why not; the newest first."""
-        return await self._read("digests", scope, partial(digests.digests, agent=agent, limit=limit, of_one=of_one))
+        cursor = None if before is None else (to_us(before.at), before.owner, before.agent, before.number)
+        run = partial(digests.digests, agent=agent, limit=limit, of_one=of_one, before=cursor)
+        return await self._read("digests", scope, run)
 
     async def standings(self, scope: Scope, *, limit: int = 200, after: Standing | None = None) -> list[Standing]:
         """A page of how things stand between owners and agents; for export."""

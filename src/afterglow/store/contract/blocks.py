@@ -7,9 +7,7 @@ from functools import partial
 
 from afterglow.compaction import Block
 from afterglow.context import Report
-from afterglow.store import (
-    blocks,
-)
+from afterglow.store import audited, blocks
 from afterglow.store.blocks import Change, Made, Shown
 from afterglow.store.contract.running import Running
 from afterglow.store.log import Asked, Entry
@@ -83,7 +81,7 @@ class BlockVerbs(Running):
         run = partial(
             blocks.commit_blocks, session=session, change=change, claim=claim, more=more, at_us=self._now_us()
         )
-        return await self._write("commit_blocks", owner, run)
+        return await self._write("commit_blocks", owner, self._noted("commit_blocks", run, audited.folded(change)))
 
     async def restore_blocks(
         self, session: Session, blocks_given: Sequence[Block], reports: Sequence[Report], fence: str, *, stones: int = 0

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 
-from afterglow.facts import Fact
+from afterglow.facts import Fact, FactPlace
 from afterglow.store import (
+    audited,
     facts,
     files,
     moving,
@@ -36,18 +37,26 @@ class FactVerbs(Running):
         ClaimLost where somebody else read the session meanwhile. The files of the owner are made due.
         """
         run = partial(facts.commit_facts, gathered=gathered, read=read, now=self.clock.now())
-        return await self._write("commit_facts", owner, run)
+        return await self._write(
+            "commit_facts", owner, self._noted("commit_facts", run, audited.gathered(gathered, read))
+        )
 
     async def approve_fact(self, owner: str, fact: str) -> Fact:
         """A pending fact is active, and takes the place of the one it supersedes."""
-        return await self._write("approve_fact", owner, partial(facts.approve_fact, fact=fact, now=self.clock.now()))
+        run = partial(facts.approve_fact, fact=fact, now=self.clock.now())
+        return await self._write("approve_fact", owner, self._noted("approve_fact", run, audited.status_of(fact)))
 
     async def fact(self, scope: Scope, fact: str) -> Fact:
         """One fact, with its proof."""
         return await self._read("fact", scope, partial(facts.fact, fact_id=fact))
 
     async def facts(
-        self, scope: Scope, wanted: WantedFacts | None = None, *, limit: int = 50, before: Fact | None = None
+        self,
+        scope: Scope,
+        wanted: WantedFacts | None = None,
+        *,
+        limit: int = 50,
+        before: Fact | FactPlace | None = None,
     ) -> list[Fact]:
         """Facts, the newest first; `before` is the last of the page before."""
         cursor = None if before is None else (before.source_date, before.id)

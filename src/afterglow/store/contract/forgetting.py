@@ -8,6 +8,7 @@ from functools import partial
 
 from afterglow.facts import Fact
 from afterglow.store import (
+    audited,
     forgetting,
     forgetting_owners,
     holding,
@@ -29,38 +30,36 @@ class ForgettingVerbs(Running):
         facts that only they prove. So many in one transaction as nobody has to wait for long: where the answer is not
         `done`, call again. What was read before cannot be committed any more.
         """
-        salt, now = self._salt(), self.clock.now()
+        salt, now, look = self._salt(), self.clock.now(), audited.turns_forgotten(session, first_seq, last_seq)
         run = partial(
             forgetting.forget_turns, session=session, first_seq=first_seq, last_seq=last_seq, salt=salt, now=now
         )
-        return await self._write("forget_turns", owner, run)
+        return await self._write("forget_turns", owner, self._noted("forget_turns", run, look))
 
     async def forget_fact(self, owner: str, fact: str, *, stated_on: Sequence[str] = ()) -> Fact:
         """Of the fact nothing stays but what keeps it from coming back. Of the turns that prove it, those on one of these
         channels go with it: what was said there was said to have it kept.
         """
         run = partial(forgetting.forget_fact, fact=fact, stated_on=stated_on, salt=self._salt(), now=self.clock.now())
-        return await self._write("forget_fact", owner, run)
+        return await self._write("forget_fact", owner, self._noted("forget_fact", run, audited.status_of(fact)))
 
     async def forget_session(self, owner: str, session: str) -> Forgotten:
         """The session is closed for good, and goes from its end on, with all that was made of it; until `done`, call again."""
         run = partial(forgetting.forget_session, session=session, salt=self._salt(), now=self.clock.now())
-        return await self._write("forget_session", owner, run)
+        noted = self._noted("forget_session", run, audited.session_forgotten(session))
+        return await self._write("forget_session", owner, noted)
 
     async def forget_owner(self, owner: str, *, keep_stones: bool = True) -> Forgotten:
         """All sessions of the owner are closed for good, its facts are gone, whoever was joined to it stands for itself,
         and its sessions go one by one; until `done`, call again. What is said meanwhile belongs to a new beginning.
 
-        With stones its name and digests stay, which keep an import from bringing it back; without them nothing does.
+        With stones its name and digests stay, which keep an import from bringing it back; without them nothing does. The audit
+        says that somebody was forgotten, and not who.
         """
-        run = partial(
-            forgetting_owners.forget_owner,
-            owner=owner,
-            keep_stones=keep_stones,
-            salt=self._salt(),
-            now=self.clock.now(),
-        )
-        return await self._write("forget_owner", EVERYONE, run)
+        salt, now = self._salt(), self.clock.now()
+        run = partial(forgetting_owners.forget_owner, owner=owner, keep_stones=keep_stones, salt=salt, now=now)
+        noted = self._noted("forget_owner", run, audited.owner_forgotten(owner, salt))
+        return await self._write("forget_owner", EVERYONE, noted)
 
     async def unfinished_forgetting(self) -> list[Unfinished]:
         """The owners and sessions of which forgetting has begun and is not done."""

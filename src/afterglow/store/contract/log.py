@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
 
-from afterglow.clock import new_fence
+from afterglow.clock import new_fence, to_us
 from afterglow.store import (
+    audited,
     files,
     log,
     sessions,
@@ -44,6 +46,11 @@ class LogVerbs(Running):
         """One turn, whole."""
         return await self._read("turn", scope, partial(log.turn, session=session, seq=seq))
 
+    async def turn_by_key(self, binding: Binding, key: str, *, since: datetime) -> Turn | None:
+        """The turn that was written under this key in any session of the binding that was not over at that moment."""
+        run = partial(log.turn_by_key, binding=binding, key=key, since=to_us(since))
+        return await self._read("turn_by_key", binding.owner, run)
+
     async def turns(
         self, scope: Scope, session: str, *, first_seq: int = 1, last_seq: int | None = None, limit: int = 100
     ) -> list[Turn]:
@@ -60,8 +67,9 @@ class LogVerbs(Running):
         return await self._read("turns_before", owner, partial(log.turns_before, before=before, limit=limit))
 
     async def restore_owner(self, owner: Owner) -> None:
-        """The owner is there, and those it had joined to it are joined to it."""
-        await self._write("restore_owner", EVERYONE, partial(files.restore_owner, owner=owner))
+        """The owner is there, and those it had joined to it are joined to it; the audit says that an import was made."""
+        run = partial(files.restore_owner, owner=owner)
+        await self._write("restore_owner", EVERYONE, self._noted("restore_owner", run, audited.restored(owner.id)))
 
     async def restore_session(self, session: Session) -> int:
         """The session is there, as given; the answer is how many of its turns are there already."""

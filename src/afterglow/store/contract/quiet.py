@@ -8,9 +8,7 @@ from functools import partial
 
 from afterglow.clock import to_us
 from afterglow.primary import Lease
-from afterglow.store import (
-    summaries,
-)
+from afterglow.store import audited, summaries
 from afterglow.store.contract.running import Running, key_of
 from afterglow.store.log import Entry
 from afterglow.store.summaries import Fleet, Wanted
@@ -25,16 +23,18 @@ class QuietVerbs(Running):
 
     async def request_sunset(self, owner: str, session: str, due: Due) -> Session:
         """The session has ended, and the summary of all it said is due: done only when that covers it."""
-        return await self._write("request_sunset", owner, partial(summaries.request_sunset, session=session, due=due))
+        run = partial(summaries.request_sunset, session=session, due=due)
+        return await self._write("request_sunset", owner, self._noted("request_sunset", run, audited.of_session()))
 
     async def clear_session(self, owner: str, session: str, entry: Entry, claim: Claim | None = None) -> Session:
         """The session is closed, and its log says so. With a claim, only if it is still quiet; or ClaimLost."""
         run = partial(summaries.clear_session, session=session, claim=claim, entry=entry, at_us=self._now_us())
-        return await self._write("clear_session", owner, run)
+        return await self._write("clear_session", owner, self._noted("clear_session", run, audited.state_of(session)))
 
     async def reopen_session(self, owner: str, session: str, due: Sequence[Due] = ()) -> Session:
         """A closed session goes on, while none has followed it on its binding; its timers are set in the same transaction."""
-        return await self._write("reopen_session", owner, partial(summaries.reopen_session, session=session, due=due))
+        run = partial(summaries.reopen_session, session=session, due=due)
+        return await self._write("reopen_session", owner, self._noted("reopen_session", run, audited.state_of(session)))
 
     async def commit_summary(
         self, owner: str, summary: Summary, *, before_seq: int, claim: Claim | None = None
@@ -46,7 +46,8 @@ class QuietVerbs(Running):
         run = partial(
             summaries.commit_summary, summary=summary, before_seq=before_seq, claim=claim, now=self.clock.now()
         )
-        return await self._write("commit_summary", owner, run)
+        look = audited.of_session({"first_seq": before_seq + 1, "last_seq": summary.last_seq})
+        return await self._write("commit_summary", owner, self._noted("commit_summary", run, look))
 
     async def summaries(
         self, scope: Scope, wanted: Wanted | None = None, *, limit: int = 5, before: Summary | Place | None = None
@@ -58,6 +59,10 @@ class QuietVerbs(Running):
     async def summary_of(self, scope: Scope, session: str) -> Summary | None:
         """The session's newest summary, if it has one."""
         return await self._read("summary_of", scope, partial(summaries.summary_of, session=session))
+
+    async def titles(self, scope: Scope, places: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        """What the sessions at these places, by owner and name, are about: the title of each one's newest summary."""
+        return await self._read("titles", scope, partial(summaries.titles, places=places))
 
     async def summaries_at(self, owner: str, at: datetime, *, besides: str, limit: int) -> list[Summary]:
         """The newest summaries of the owner's sessions as they were at a moment, without that of one session."""

@@ -6,7 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TypeVar
 
+from afterglow.acting import who
 from afterglow.clock import Clock, new_fence, new_id, to_us
+from afterglow.store import audit
 from afterglow.store.sessions import Fresh
 from afterglow.store.transaction import Scope, Tx
 from afterglow.summaries import Summary
@@ -40,8 +42,12 @@ class Running(ABC):
     @abstractmethod
     async def _read(self, name: str, scope: Scope, verb: Callable[[Tx], T]) -> T: ...
 
+    def _noted(self, what: str, verb: Callable[[Tx], T], look: audit.Look[T]) -> Callable[[Tx], T]:
+        """The verb with the line of the audit that says who did it: every verb that changes memory is run so."""
+        return audit.noted(what, who(), verb, look)
+
     def _fresh(self) -> Fresh:
-        return Fresh(id=new_id(self.clock), fence=new_fence(self.clock))
+        return Fresh(id=new_id(self.clock), fence=new_fence(self.clock), by=who())
 
     def _salt(self) -> str:
         return f"{self.clock.bits(256):064x}"

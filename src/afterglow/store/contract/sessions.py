@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from afterglow.store import (
-    files,
-    sessions,
-)
+from afterglow.store import audited, files, sessions
 from afterglow.store.contract.running import Running, key_of
 from afterglow.store.sessions import Totals
 from afterglow.store.transaction import EVERYONE, Scope
-from afterglow.turns import Binding, Owner, Place, Session
+from afterglow.turns import Binding, Owner, Place, Session, SessionState
 
 
 class SessionVerbs(Running):
@@ -24,9 +21,8 @@ class SessionVerbs(Running):
 
     async def close_session(self, owner: str, session: str) -> Session:
         """The session is closed: the next message on its binding opens another. Its turns stay."""
-        return await self._write(
-            "close_session", owner, partial(sessions.close_session, session=session, at_us=self._now_us())
-        )
+        run = partial(sessions.close_session, session=session, at_us=self._now_us())
+        return await self._write("close_session", owner, self._noted("close_session", run, audited.state_of(session)))
 
     async def session(self, scope: Scope, session: str) -> Session:
         """The session of this name."""
@@ -38,9 +34,17 @@ class SessionVerbs(Running):
             "current_session", owner or binding.owner, partial(sessions.current_session, binding=binding)
         )
 
-    async def sessions(self, scope: Scope, *, limit: int = 50, before: Session | Place | None = None) -> list[Session]:
+    async def sessions(
+        self,
+        scope: Scope,
+        *,
+        limit: int = 50,
+        before: Session | Place | None = None,
+        state: SessionState | None = None,
+    ) -> list[Session]:
         """Sessions, the one with the newest turn first; `before` is the last of the page before."""
-        return await self._read("sessions", scope, partial(sessions.sessions, limit=limit, before=key_of(before)))
+        run = partial(sessions.sessions, limit=limit, before=key_of(before), state=state)
+        return await self._read("sessions", scope, run)
 
     async def sessions_by_name(self, scope: Scope, *, limit: int = 50, after: Session | None = None) -> list[Session]:
         """Sessions in an order that no new turn changes: for reading all of them."""
@@ -53,14 +57,16 @@ class SessionVerbs(Running):
         """How many owners, sessions, turns and tokens there are."""
         return await self._read("totals", scope, sessions.totals)
 
-    async def owners(self, *, limit: int = 1000, after: str = "") -> list[Owner]:
-        """Owners by name, each with those joined to it."""
-        return await self._read("owners", EVERYONE, partial(sessions.owners, limit=limit, after=after))
+    async def owners(self, *, limit: int = 1000, after: str = "", only: str | None = None) -> list[Owner]:
+        """Owners by name, each with those joined to it; or only one of them."""
+        return await self._read("owners", EVERYONE, partial(sessions.owners, limit=limit, after=after, only=only))
 
     async def join(self, owner: str, to: str) -> Owner:
         """From now on the first is part of the second: one memory. What both know is shown once; their files are due."""
-        return await self._write("join", EVERYONE, partial(files.join, owner=owner, to=to, now=self.clock.now()))
+        run = partial(files.join, owner=owner, to=to, now=self.clock.now())
+        return await self._write("join", EVERYONE, self._noted("join", run, audited.joined(owner)))
 
     async def part(self, owner: str) -> Owner:
         """The owner stands for itself again; the files of both are due."""
-        return await self._write("part", EVERYONE, partial(files.part, owner=owner, now=self.clock.now()))
+        run = partial(files.part, owner=owner, now=self.clock.now())
+        return await self._write("part", EVERYONE, self._noted("part", run, audited.parted(owner)))

@@ -52,13 +52,22 @@ class WorkVerbs(Running):
         await self._write("finish", claim.owner, partial(queue.finish_and_ask, held=claim, more=more))
 
     async def give_back(
-        self, claim: Claim, error: str, *, wait_seconds: float, park: bool, counts: bool = True
+        self,
+        claim: Claim,
+        error: str,
+        *,
+        wait_seconds: float,
+        park: bool,
+        counts: bool = True,
+        asked_again_seconds: float | None = None,
     ) -> None:
         """The attempt failed: the work waits so long, parked or not, and the error is kept; or ClaimLost.
 
-        Without `counts` it was no fault of the work, and is not held against it.
+        Without `counts` it was no fault of the work, and is not held against it. What was asked for again meanwhile waits no
+        longer than `asked_again_seconds`.
         """
-        run = partial(queue.give_back, held=claim, error=error, wait_seconds=wait_seconds, park=park, counts=counts)
+        waits = {"wait_seconds": wait_seconds, "asked_again_seconds": asked_again_seconds}
+        run = partial(queue.give_back, held=claim, error=error, park=park, counts=counts, **waits)
         await self._write("give_back", claim.owner, run)
 
     async def retry(self, scope: Scope, kind: Kind | None = None, subject: str | None = None) -> int:

@@ -1,0 +1,77 @@
+"""What each command looks like when it is typed; its help and docs/cli.md show it. A test parses every line."""
+
+from __future__ import annotations
+
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "init": ("init", "--data-dir ~/memory init --yes"),
+    "serve": ("serve", "serve --port 9000"),
+    "status": ("status", "status --json"),
+    "doctor": ("doctor", "doctor --fix"),
+    "chat": ("chat --owner kate/telegram/ana", "chat -m 'When is the review?'"),
+    "search": (
+        "search when is the review",
+        "search dentist --kind fact --since 30d",
+        "search -e 'XK-[0-9]+' --ignore-case",
+    ),
+    "summaries": ("summaries", "summaries planning --full", "summaries --since 7d --category decision"),
+    "summarize": ("summarize --dry-run", "summarize planning", "summarize --all --force --yes"),
+    "sunset": ("sunset planning", "sunset planning --now"),
+    "context": ("context planning", "context planning --at 40", "context planning --explain"),
+    "compact": ("compact planning",),
+    "expand": ("expand planning 3", "expand planning --turn 12"),
+    "export": ("export memory.jsonl", "export - --owner kate/telegram/ana"),
+    "import": ("import memory.jsonl", "import -"),
+    "audit": ("audit", "audit --owner kate/telegram/ana --since 1d"),
+    "mcp": ("mcp --owner claude/desktop/ana", "mcp --read-only"),
+    "sessions list": ("sessions", "sessions --owner kate/telegram/ana --limit 5", "sessions --json"),
+    "sessions show": ("sessions show planning", "sessions show planning --turn 12"),
+    "sessions close": ("sessions close planning",),
+    "sessions clear": ("sessions clear planning",),
+    "sessions restore": ("sessions restore planning",),
+    "facts list": ("facts", "facts --status pending", "facts --type preference --since 2026-03-01"),
+    "facts show": ("facts show 01KJ6Z9Q",),
+    "facts search": ("facts search where does Ana like to sit",),
+    "facts add": ("facts add 'Ana prefers the window seat.' --type preference",),
+    "facts edit": ("facts edit 01KJ6Z9Q 'Ana prefers the aisle seat.'",),
+    "facts approve": ("facts approve 01KJ6Z9Q",),
+    "facts reject": ("facts reject 01KJ6Z9Q",),
+    "facts forget": ("facts forget 01KJ6Z9Q --verify",),
+    "facts extract": ("facts extract planning", "facts extract planning --anew"),
+    "facts rebuild": ("facts rebuild --owner kate/telegram/ana",),
+    "forget turn": ("forget turn planning 12 --verify", "forget turn planning 12 15 --yes"),
+    "forget session": ("forget session planning --verify",),
+    "forget owner": ("forget owner kate/telegram/ana --verify",),
+    "forget fact": ("forget fact 01KJ6Z9Q",),
+    "tasks list": ("tasks", "tasks --all"),
+    "tasks add": (
+        "tasks add 'Remind me of the review' --at 2026-03-02T09:15",
+        "tasks add 'Tell me what is open' --cron '30 18 * * 1-5'",
+    ),
+    "tasks show": ("tasks show evening",),
+    "tasks cancel": ("tasks cancel evening",),
+    "tasks run": ("tasks run evening",),
+    "goals list": ("goals", "goals --goal weekly-report --since 7d"),
+    "goals record": ("goals record weekly-report completed --step 3",),
+    "digest preview": ("digest preview --why", "digest preview --since 2d --channel telegram"),
+    "digest history": ("digest history --full",),
+    "sources list": ("sources",),
+    "sources check": ("sources check", "sources check calendar --from 2d"),
+    "owners list": ("owners",),
+    "owners join": ("owners join claude/code/ana kate/telegram/ana",),
+    "owners part": ("owners part claude/code/ana",),
+    "token list": ("token list",),
+    "token create": ("token create phone --scope read --owner kate/telegram/ana",),
+    "token link": ("token link", "token link --scope read"),
+    "token revoke": ("token revoke 01KJ6Z9Q",),
+    "work list": ("work", "work --state parked --kind summary"),
+    "work retry": ("work retry", "work retry planning --kind summary"),
+    "settings show": ("settings",),
+    "settings schema": ("settings schema",),
+    "settings example": ("settings example",),
+}
+
+
+def epilog(path: str) -> str:
+    """The examples of a command, or the first of each command in a group, as the end of its help."""
+    within = [lines[0] for name, lines in EXAMPLES.items() if name.startswith(f"{path} ")]
+    return "\n\n".join(["Examples:", *(f"afterglow {line}" for line in within or EXAMPLES[path])])

@@ -1,0 +1,52 @@
+"""An agent over the test's store, with a model that answers from a script."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from afterglow.agent import Agent
+from afterglow.memory import Memory
+from afterglow.model import Request
+from afterglow.model.scripted import Script, ScriptedModel
+from afterglow.settings import Settings
+from afterglow.store.contract import Store
+from tests.conftest import KATE
+from tests.paths.conftest import memory_with, model, summary
+
+__all__ = ["memory_with", "model"]
+OpenAgent = Callable[..., Agent]
+
+
+def echo(request: Request) -> str:
+    """What the last message said, and a summary where one is wanted."""
+    if not request.messages:
+        return summary(request)
+    return f"You said: {said_last(request)}"
+
+
+def said_last(request: Request) -> str:
+    """The last message as the person wrote it: what time it is stands behind it."""
+    return request.messages[-1].text.rpartition("\n\n(now: ")[0] or request.messages[-1].text
+
+
+@pytest.fixture
+async def agent_with(store: Store, tmp_path: Path) -> AsyncIterator[OpenAgent]:
+    """An agent over the test's store, with this script and these settings. All are closed at the end."""
+    opened: list[Agent] = []
+
+    def open_one(script: Script = echo, *, over: Store = store, settings: Any = None, **more: Any) -> Agent:
+        answers = script if isinstance(script, ScriptedModel) else ScriptedModel(script)
+        given = {"zone": "UTC", "timeout_summarize_seconds": 0, **(settings or {})}
+        chosen = Settings.model_validate({"data_dir": str(tmp_path), **given})
+        agent = Agent(Memory(over, chosen, model=answers, environ={}), **{"binding": KATE, **more})
+        opened.append(agent)
+        return agent
+
+    yield open_one
+    for agent in opened:
+        await agent.close(5)
+        await agent.memory.settle(5)

@@ -1,0 +1,551 @@
+"""invoke and stream: every way through the graph, what each reads, and what each leaves behind."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.tools import tool as langchains
+from pydantic import BaseModel
+
+from afterglow.agent import Agent, Done, Text, ToolUsed
+from afterglow.agent.graph import graph
+from afterglow.errors import BadInput, ModelBadOutput, ModelBusy, ModelStopped
+from afterglow.model import Request, scripted
+from afterglow.model.offline import OfflineModel
+from afterglow.model.scripted import ScriptedModel, calls
+from afterglow.store.transaction import EVERYONE
+from afterglow.turns import Binding, Session, Turn
+from tests.agent.conftest import OpenAgent, echo, said_last
+from tests.conftest import KATE, OTHER
+from tests.paths.conftest import Calendar, summary
+
+
+class Next(BaseModel):
+    """When to go on."""
+
+    hour: int
+    why: str
+
+
+def model_of(agent: Agent) -> ScriptedModel:
+    return agent.memory.means_of._model  # pyright: ignore[reportPrivateUsage, reportReturnType]
+
+
+async def session_of(agent: Agent, binding: Binding = KATE) -> Session:
+    found = await agent.memory.store.current_session(binding)
+    assert found is not None
+    return found
+
+
+async def turns_of(agent: Agent, binding: Binding = KATE) -> list[Turn]:
+    return await agent.memory.turns(await session_of(agent, binding))
+
+
+@pytest.mark.spec("AGENT-2")
+def test_the_graph_has_the_nodes_and_ways_that_the_contract_names() -> None:
+    drawn = graph().get_graph()
+    ways = {(edge.source, edge.target) for edge in drawn.edges}
+    assert ways == {
+        ("__start__", "model"),
+        ("__start__", "utility"),
+        ("__start__", "summarise_all"),
+        ("model", "tools"),
+        ("tools", "model"),
+        ("model", "summarise"),
+        ("model", "__end__"),
+        ("summarise", "__end__"),
+        ("summarise_all", "__end__"),
+        ("utility", "__end__"),
+    }
+
+
+@pytest.mark.spec("AGENT-1", "AGENT-3", "AGENT-4")
+async def test_a_message_is_answered_from_the_context_and_both_are_written_down(agent_with: OpenAgent) -> None:
+    agent = agent_with()
+    assert await agent.invoke("My cat is called Mia.") == "You said: My cat is called Mia."
+    await agent.invoke("What is she called?")
+    shown = model_of(agent).requests[-1]
+    assert [each.role for each in shown.messages] == ["user", "assistant", "user"]
+    assert "Mia" in shown.messages[0].text and "(now: Monday 2026-03-02 12:00 UTC)" in shown.messages[-1].text
+    assert "You are kate" in shown.instructions and shown.purpose == "agent"
+    turns = await turns_of(agent)
+    assert [(turn.role, turn.trust, turn.origin) for turn in turns] == [
+        ("user", "owner", "person"),
+        ("assistant", "agent", "agent"),
+    ] * 2
+    assert turns[1].model == "scripted" and (turns[1].usage or {})["input_tokens"] > 0
+    assert "now: Monday" not in turns[2].text, "the time is shown to the model and not written down"
+
+
+@pytest.mark.spec("AGENT-3", "AGENT-4", "LOG-2")
+async def test_a_scheduled_task_is_answered_in_the_session_and_is_no_sign_of_life(agent_with: OpenAgent) -> None:
+    agent = agent_with()
+    await agent.invoke("Hello")
+    before = (await session_of(agent)).real_at
+    assert await agent.invoke("Look at the mail.", "scheduled_task") == "You said: Look at the mail."
+    turn = (await turns_of(agent))[2]
+    assert (turn.origin, turn.trust) == ("task", "agent")
+    assert (await session_of(agent)).real_at == before
+    assert len(model_of(agent).requests[-1].messages) == 3, "it sees the session's context"
+
+
+@pytest.mark.spec("AGENT-3", "AGENT-4")
+async def test_complex_reschedule_answers_the_given_messages_alone_and_changes_nothing(agent_with: OpenAgent) -> None:
+    agent = agent_with(lambda request: '{"hour": 9, "why": "morning"}' if request.schema else echo(request))
+    await agent.invoke("Hello")
+    given: list[Any] = [SystemMessage("Plan."), HumanMessage("When?"), AIMessage("Hm."), ("user", "Well?")]
+    given += [{"role": "user", "content": [{"type": "text", "text": "Now."}]}]
+    result = await agent.invoke("", "complex_reschedule", messages=given, schema=Next)
+    assert Next.model_validate_json(result) == Next(hour=9, why="morning")
+    shown = model_of(agent).requests[-1]
+    assert [(each.role, each.text) for each in shown.messages] == [
+        ("system", "Plan."),
+        ("user", "When?"),
+        ("assistant", "Hm."),
+        ("user", "Well?"),
+        ("user", "Now."),
+    ]
+    assert len(await turns_of(agent)) == 2, "nothing of it is written down"
+
+
+@pytest.mark.spec("AGENT-4")
+async def test_what_does_not_fit_the_schema_is_asked_for_once_more_and_then_refused(agent_with: OpenAgent) -> None:
+    agent = agent_with(["no json", '{"hour": 7, "why": "x"}'])
+    got = await agent.invoke("", "complex_reschedule", messages=[("user", "When?")], schema=Next)
+    assert Next.model_validate_json(got).hour == 7
+    assert "could not be used" in model_of(agent).requests[1].messages[-1].text
+    with pytest.raises(ModelBadOutput, match="no valid JSON of a Next"):
+        await agent_with(["no", "no"]).invoke("", "complex_reschedule", messages=[("user", "When?")], schema=Next)
+
+
+@pytest.mark.spec("AGENT-4", "IDLE-1")
+async def test_a_timeout_folds_the_whole_session_into_its_summary(agent_with: OpenAgent) -> None:
+    agent = agent_with(settings={"compaction": {"interval": 0}})
+    for number in range(4):
+        await agent.invoke(f"FACT-{number} {'so to speak ' * 40}")
+    text = await agent.invoke("", "session_timeout")
+    assert "FACT-3" in text
+    session = await session_of(agent)
+    assert session.state == "idle" and session.folded.to_seq == session.turns
+    context = await agent.memory.context(session)
+    assert len(context.messages) == 1 and "FACT-3" in context.messages[0].text, "the summary alone is left"
+    assert await agent.invoke("", "session_timeout") == "", "there is nothing more to fold"
+    await agent.invoke("And now?")
+    assert (await session_of(agent)).id == session.id, "it goes on where it was"
+    assert await agent.invoke("", "session_timeout", to=OTHER) == "", "nor where nobody ever wrote"
+
+
+@pytest.mark.spec("AGENT-4", "P6")
+async def test_a_summary_that_fails_at_a_timeout_loses_nothing_and_says_so(agent_with: OpenAgent) -> None:
+    agent = agent_with(lambda request: echo(request) if request.messages else scripted.SERVER_ERROR)
+    await agent.invoke("so to speak " * 100)
+    with pytest.raises(ModelBusy, match="HTTP 500"):
+        await agent.invoke("", "session_timeout")
+    session = await session_of(agent)
+    assert session.state == "open" and len(await turns_of(agent)) == 2
+
+
+@pytest.mark.spec("AGENT-2", "AGENT-4", "CTX-1", "P5")
+async def test_over_the_limit_the_compaction_is_due_behind_the_reply(agent_with: OpenAgent) -> None:
+    limits = {"context": {"context_limit_tokens": 1500}, "compaction": {"interval": 0, "block_budget_tokens": 600}}
+    agent = agent_with(settings={**limits, "answering": {"tools": ()}})
+    words = "so to speak " * 60
+    for number in range(12):
+        asked = len(model_of(agent).requests)
+        await agent.invoke(f"FACT-{number} {words}")
+        assert model_of(agent).requests[asked].messages, "the reply comes first"
+        await agent.memory.settle()
+    session = await session_of(agent)
+    assert session.folded.to_seq > 0 and session.folded.waits == 0, "folded, and nobody waited for it"
+    kept = await agent.memory.turns(session, first_seq=session.folded.to_seq + 1)
+    assert kept[0].role == "user" and len(kept) >= 2, "the last exchange stays as it was said"
+    assert (await agent.memory.context(session)).tokens <= 1500
+
+
+@pytest.mark.spec("AGENT-2", "CTX-6")
+async def test_a_context_that_would_not_fit_the_models_window_is_folded_before_the_call(agent_with: OpenAgent) -> None:
+    model = ScriptedModel(echo, window_tokens=6_000)
+    agent = agent_with(model, settings={"compaction": {"interval": 0}, "answering": {"tools": (), "tokens_max": 1000}})
+    for number in range(12):
+        await agent.memory.append(KATE, "user", f"FACT-{number} {'so to speak ' * 200}")
+        await agent.memory.append(KATE, "assistant", "I see.")
+    await agent.invoke("And now?")
+    assert model.requests[-1].given_tokens + 1000 <= 6_000
+    assert (await session_of(agent)).folded.waits == 1
+
+
+@pytest.mark.spec("AGENT-2", "P6")
+async def test_where_the_provider_says_too_long_it_is_folded_and_tried_once_more(agent_with: OpenAgent) -> None:
+    refused: list[Request] = []
+
+    def script(request: Request) -> scripted.Step:
+        if request.messages and sum(each.tokens for each in request.messages) > 2_000:
+            refused.append(request)
+            return scripted.TOO_LONG
+        return echo(request)
+
+    agent = agent_with(script, settings={"compaction": {"interval": 0}})
+    for number in range(12):
+        await agent.memory.append(KATE, "user", f"FACT-{number} {'so to speak ' * 100}")
+        await agent.memory.append(KATE, "assistant", "I see.")
+    assert await agent.invoke("And now?") == "You said: And now?"
+    assert len(refused) == 1
+
+
+@pytest.mark.spec("AGENT-8", "AGENT-2")
+async def test_tools_are_used_and_their_results_go_back_to_the_model(agent_with: OpenAgent) -> None:
+    @langchains
+    def weather(city: str, days: int = 1) -> str:
+        """The weather of a city."""
+        return f"rain in {city} for {days}"
+
+    async def double(number: int) -> int:
+        """Twice a number."""
+        return 2 * number
+
+    wanted = calls(("weather", {"city": "Oslo", "days": 2}), ("double", {"number": 21}), text="I look.")
+    agent = agent_with([wanted, "Rain, and 42."], tools=[weather, double])
+    events = [event async for event in agent.stream("Weather?")]
+    used = {event.name: event for event in events if isinstance(event, ToolUsed)}
+    assert used["weather"].result == "rain in Oslo for 2" and used["double"].result == "42"
+    assert "".join(event.text for event in events if isinstance(event, Text)) == "I look.Rain, and 42."
+    assert isinstance(events[-1], Done) and events[-1].text == "Rain, and 42."
+    assert [turn.role for turn in await turns_of(agent)] == ["user", "assistant", "tool", "tool", "assistant"]
+    again = model_of(agent).requests[1].messages
+    assert [(each.role, each.answers) for each in again[1:]] == [
+        ("assistant", None),
+        ("tool", "call1"),
+        ("tool", "call2"),
+    ]
+    assert [call.name for call in again[1].calls] == ["weather", "double"]
+    assert [spec.name for spec in model_of(agent).requests[0].tools][-2:] == ["weather", "double"]
+
+
+@pytest.mark.spec("AGENT-8")
+async def test_a_tool_that_fails_in_any_way_is_an_answer_to_the_model(agent_with: OpenAgent) -> None:
+    async def hang() -> str:
+        """Never ends."""
+        await asyncio.Event().wait()
+        return ""
+
+    def burst() -> str:
+        """Raises."""
+        raise RuntimeError("the pipe burst")
+
+    def huge() -> str:
+        """Much."""
+        return "x" * 300_000
+
+    async def cancelled() -> str:
+        """Cancels something of its own."""
+        own: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        own.cancel()
+        return await own
+
+    def deep() -> str:
+        """Never comes up again."""
+        raise RecursionError("maximum recursion depth exceeded")
+
+    wanted = calls(
+        ("burst", {}), ("hang", {}), ("nobody", {}), ("file_read", {"path": "../../etc/passwd"}), ("huge", {}),
+        ("memory_search", {"query": "", "limit": 99}), ("cancelled", {}), ("deep", {}),
+    )  # fmt: skip
+    agent = agent_with(
+        [wanted, "I could not."],
+        tools=[hang, burst, huge, cancelled, deep],
+        settings={"answering": {"tool_seconds_max": 0.2}},
+    )
+    assert await agent.invoke("Do it all.") == "I could not."
+    results = [turn.text for turn in await turns_of(agent) if turn.role == "tool"]
+    assert "RuntimeError: the pipe burst" in results[0] and "0.2 seconds" in results[1]
+    assert "no tool 'nobody'" in results[2] and "refused" in results[3]
+    assert "more characters were left out" in results[4]
+    assert "query" in results[5] and "limit" in results[5] and "Call it again" in results[5]
+    assert "failed: CancelledError" in results[6] and "failed: RecursionError" in results[7]
+
+
+@pytest.mark.spec("AGENT-8", "P8")
+async def test_after_so_many_rounds_of_tools_the_model_must_answer(agent_with: OpenAgent) -> None:
+    def script(request: Request) -> scripted.Step:
+        assert request.tools, "they are named to the last, for providers refuse a talk with tools that nobody named"
+        return calls(("file_list", {})) if request.may_call else "Then without."
+
+    agent = agent_with(script, settings={"answering": {"tool_rounds_max": 3}})
+    assert await agent.invoke("Go on and on.") == "Then without."
+    assert len(model_of(agent).requests) == 4
+    stubborn = agent_with(lambda request: calls(("file_list", {})), settings={"answering": {"tool_rounds_max": 2}})
+    assert "could not finish" in await stubborn.invoke("Go on and on.", to=OTHER)
+    assert [turn.role for turn in await turns_of(stubborn, OTHER)][-1] == "assistant"
+
+
+@pytest.mark.spec("AGENT-8", "CTX-6")
+async def test_inside_a_long_loop_of_tools_the_model_is_never_shown_more_than_fits(agent_with: OpenAgent) -> None:
+    def long_page(number: int) -> str:
+        """A page."""
+        return f"page {number}: " + "and so it goes on and on " * 400
+
+    def script(request: Request) -> scripted.Step:
+        seen = sum(each.role == "tool" for each in request.messages)
+        return calls(("long_page", {"number": seen})) if request.tools and seen < 12 else "Read."
+
+    settings = {"answering": {"tool_rounds_max": 12, "tools": ()}}
+    agent = agent_with(script, settings=settings, tools=[long_page])
+    assert await agent.invoke("Read it all.") == "Read."
+    assert len(model_of(agent).requests) == 13
+    assert max(sum(each.tokens for each in request.messages) for request in model_of(agent).requests) <= 8_100
+
+
+@pytest.mark.spec("AGENT-8", "FACT-8", "FACT-9")
+async def test_the_tools_of_memory_find_read_open_and_write(agent_with: OpenAgent) -> None:
+    wanted = calls(
+        ("memory_search", {"query": "red kettle"}),
+        ("file_list", {"path": ""}),
+        ("file_read", {"path": "facts/index.json"}),
+        ("expand", {"first": 1, "last": 2}),
+        ("record_goal", {"goal": "buy a kettle", "outcome": "needs_you", "note": "which colour?"}),
+    )
+    agent = agent_with([wanted, "Done."], settings={"facts": {"enabled": False}})
+    await agent.memory.append(KATE, "user", "The red kettle is mine.")
+    await agent.memory.append(KATE, "assistant", "I see.")
+    await agent.memory.facts.add(KATE.owner, "Ana has a red kettle.")
+    await agent.memory.facts.write_files(KATE.owner)
+    assert await agent.invoke("What of it?") == "Done."
+    results = [turn for turn in await turns_of(agent) if turn.role == "tool"]
+    found, listed, read, opened, noted = (turn.text for turn in results)
+    assert "The red kettle is mine." in found and "facts/" in listed and "Ana has a red kettle." in read
+    assert "user" in opened.lower() and "The red kettle is mine." in opened and "needs_you" in noted
+    assert all(turn.recalled for turn in (results[0], results[2], results[3])), "what is recalled is marked as such"
+    events = await agent.memory.goals(KATE)
+    assert [(event.goal, event.outcome, event.note) for event in events] == [
+        ("buy a kettle", "needs_you", "which colour?")
+    ]
+
+
+@pytest.mark.spec("AGENT-3", "CTX-5")
+async def test_answers_can_use_what_the_calendar_reports(agent_with: OpenAgent, memory_with: Any) -> None:
+    def script(request: Request) -> str:
+        if not request.messages:
+            return summary(request)
+        record = request.messages[0].text
+        return "At three." if "Dentist at 15:00" in record else "I do not know."
+
+    memory = memory_with(
+        {"interval": 2, "keep_recent": 2}, answering=ScriptedModel(script), sources={"calendar": Calendar("Dentist at 15:00")}
+    )  # fmt: skip
+    agent = Agent(memory, binding=KATE)
+    assert await agent.invoke(f"When is my next appointment? {'so to speak ' * 30}") == "I do not know."
+    for _ in range(3):
+        await agent.invoke("so to speak " * 40)
+        await memory.settle()
+    assert await agent.invoke("When is my next appointment?") == "At three."
+
+
+@pytest.mark.spec("AGENT-1", "SAFE-4")
+async def test_every_call_goes_through_the_one_meter(agent_with: OpenAgent) -> None:
+    agent = agent_with([calls(("file_list", {})), "Done.", '{"hour": 1, "why": "x"}'])
+    await agent.invoke("Go.")
+    await agent.invoke("", "complex_reschedule", messages=[("user", "When?")], schema=Next)
+    spent = await agent.memory.store.spend_calls(EVERYONE)
+    assert sorted(each.call.purpose for each in spent) == ["agent", "agent", "reschedule"]
+    of_talk = [each.call for each in spent if each.call.purpose == "agent"]
+    assert all(call.owner == KATE.owner and call.session for call in of_talk)
+    poor = agent_with(["never said"], settings={"spend": {"day_ceiling_tokens": 10}})
+    with pytest.raises(ModelStopped, match="ceiling"):
+        await poor.invoke("Hello", to=OTHER)
+    assert [turn.role for turn in await turns_of(poor, OTHER)] == ["user"], "the message is in the log all the same"
+
+
+@pytest.mark.spec("AGENT-1", "P6")
+@pytest.mark.parametrize("failure", ["server_error", "rate_limited", "wrong_key", "empty", "refusal", "timeout"])
+async def test_a_model_that_fails_loses_no_message_and_the_next_one_is_answered(
+    agent_with: OpenAgent, failure: str
+) -> None:
+    agent = agent_with(
+        [scripted.FAILURES[failure], "Here I am."],
+        settings={"answering": {"deadline_seconds": 1}, "spend": {"breaker_failures": 5}},
+    )
+    with pytest.raises((ModelBusy, ModelStopped, ModelBadOutput)):
+        await agent.invoke("Are you there?", key="m1")
+    assert [turn.role for turn in await turns_of(agent)] == ["user"]
+    assert await agent.invoke("Are you there?", key="m1") == "Here I am.", "it comes again, and is answered"
+    assert [turn.role for turn in await turns_of(agent)] == ["user", "assistant"]
+    assert await agent.invoke("Are you there?", key="m1") == "Here I am.", "and not twice"
+
+
+@pytest.mark.spec("AGENT-1", "LOG-1")
+async def test_who_died_among_the_tools_goes_on_from_there(agent_with: OpenAgent) -> None:
+    wanted = calls(("record_goal", {"goal": "water the plants", "outcome": "completed"}))
+    agent = agent_with([wanted, scripted.SERVER_ERROR, "The plants are watered."])
+    with pytest.raises(ModelBusy):
+        await agent.invoke("Water the plants.", key="m1")
+    assert await agent.invoke("Water the plants.", key="m1") == "The plants are watered."
+    again = model_of(agent).requests[-1].messages
+    assert [each.role for each in again] == ["user", "assistant", "tool"], "it sees what was done"
+    assert len(await agent.memory.goals(KATE)) == 1, "which is not done twice"
+    assert [turn.role for turn in await turns_of(agent)] == ["user", "assistant", "tool", "assistant"]
+
+
+@pytest.mark.spec("AGENT-8")
+async def test_who_stops_listening_stops_the_answer(agent_with: OpenAgent) -> None:
+    agent = agent_with(["one two three four five six", "Yes."])
+    events = agent.stream("Count.")
+    assert await anext(events) == Text(text="one ")
+    await events.aclose()
+    roles = [turn.role for turn in await turns_of(agent)]
+    assert roles in (["user"], ["user", "assistant"])
+    assert await agent.invoke("Are you there?") == "Yes."
+
+
+@pytest.mark.spec("AGENT-8", "AGENT-9")
+async def test_without_a_model_it_answers_from_memory_and_says_so(
+    agent_with: OpenAgent, store: Any, tmp_path: Any
+) -> None:
+    from afterglow.memory import Memory
+    from afterglow.settings import Settings
+
+    chosen = Settings.model_validate({"data_dir": str(tmp_path), "zone": "UTC"})
+    agent = Agent(Memory(store, chosen, model=OfflineModel(), environ={}), binding=KATE)
+    text = await agent.invoke("Where is the red kettle?")
+    assert "No model is set up" in text and "Nothing there fits" in text
+    await agent.memory.append(KATE, "user", "The red kettle is on the stove.")
+    text = await agent.invoke("Where is the red kettle?")
+    assert "No model is set up" in text and "on the stove" in text
+    assert "No model is set up" in await agent.invoke("the?")
+    pieces = [event.text async for event in agent.stream("kettle") if isinstance(event, Text)]
+    assert "on the stove" in "".join(pieces)
+    await agent.memory.settle()
+
+
+@pytest.mark.spec("AGENT-1")
+async def test_what_is_asked_wrongly_is_refused_with_a_sentence(agent_with: OpenAgent) -> None:
+    agent = agent_with(binding=None)
+    wrong: list[tuple[str, dict[str, Any], str]] = [
+        ("Hi", {}, "say whom it is about"),
+        ("Hi", {"to": "ana"}, "a Binding or a Session; this is a str"),
+        ("Hi", {"to": KATE, "reason": "because"}, "no reason 'because'"),
+        ("Hi", {"to": KATE, "messages": [("user", "x")]}, "`messages` are for complex_reschedule"),
+        ("", {"reason": "complex_reschedule"}, "needs them"),
+        ("", {"reason": "complex_reschedule", "messages": []}, "no message"),
+        ("", {"reason": "complex_reschedule", "messages": [42]}, "message 1 is a int"),
+        ("", {"reason": "complex_reschedule", "messages": [("user", "x")], "schema": dict}, "BaseModel"),
+        ("Hi", {"to": KATE, "schema": Next}, "a schema is for complex_reschedule"),
+        ("  ", {"to": KATE}, "empty"),
+    ]
+    for message, given, sentence in wrong:
+        with pytest.raises(BadInput, match=sentence):
+            await agent.invoke(message, **given)
+    with pytest.raises(BadInput, match="two tools of the name"):
+        agent_with(tools=[Next, Next])
+    with pytest.raises(BadInput, match="this is a int"):
+        agent_with(tools=[42])
+    with pytest.raises(BadInput, match="two tools of the name 'file_list'"):
+
+        def file_list() -> str:
+            """Another one."""
+            return ""
+
+        await agent_with(tools=[file_list]).invoke("Hi")
+    assert not model_of(agent).requests
+
+
+@pytest.mark.spec("AGENT-6")
+async def test_of_two_calls_for_one_session_the_second_sees_the_answer_to_the_first(agent_with: OpenAgent) -> None:
+    agent = agent_with(ScriptedModel(echo, delay_seconds=0.05))
+    await asyncio.gather(agent.invoke("one"), agent.invoke("two"), agent.invoke("here", to=OTHER))
+    assert [turn.role for turn in await turns_of(agent)] == ["user", "assistant", "user", "assistant"]
+    assert model_of(agent).requests[-1].messages[-2].role == "assistant"
+
+
+@pytest.mark.spec("AGENT-6")
+async def test_a_tool_that_talks_to_its_own_session_does_not_wait_for_itself(agent_with: OpenAgent) -> None:
+    async def ask_again(text: str) -> str:
+        """Ask the agent something."""
+        return await agent.invoke(text)
+
+    def script(request: Request) -> scripted.Step:
+        return calls(("ask_again", {"text": "inner"})) if said_last(request) == "outer" else echo(request)
+
+    agent = agent_with(script, tools=[ask_again])
+    async with asyncio.timeout(20):
+        await agent.invoke("outer")
+    assert "inner" in [turn.text for turn in await turns_of(agent)]
+
+
+@pytest.mark.spec("AGENT-6")
+async def test_what_a_tool_began_and_left_running_waits_like_everybody_when_the_answer_is_given(
+    agent_with: OpenAgent,
+) -> None:
+    go = asyncio.Event()
+    begun: list[asyncio.Task[str]] = []
+
+    async def remind() -> str:
+        """Says something later."""
+
+        async def later() -> str:
+            await go.wait()
+            return await agent.invoke("later")
+
+        begun.append(asyncio.create_task(later()))
+        return "begun"
+
+    def script(request: Request) -> scripted.Step:
+        return calls(("remind", {})) if said_last(request) == "start" else echo(request)
+
+    agent = agent_with(ScriptedModel(script, delay_seconds=0.2), tools=[remind])
+    await agent.invoke("start")
+    now = asyncio.create_task(agent.invoke("now"))
+    await asyncio.sleep(0.05)
+    go.set()
+    await asyncio.gather(now, *begun)
+    said = [turn.text for turn in await turns_of(agent)]
+    assert said[-4:] == ["now", "You said: now", "later", "You said: later"]
+
+
+@pytest.mark.spec("AGENT-6", "P7")
+async def test_two_people_whose_sessions_have_one_name_do_not_wait_for_each_other(agent_with: OpenAgent) -> None:
+    both = asyncio.Barrier(2)
+
+    class Meeting(ScriptedModel):
+        async def complete(self, request: Request) -> Any:
+            await both.wait()
+            return await super().complete(request)
+
+    agent = agent_with(Meeting(echo))
+    async with asyncio.timeout(20):
+        await asyncio.gather(*(agent.invoke("hello", to=binding, session="main") for binding in (KATE, OTHER)))
+
+
+@pytest.mark.spec("AGENT-3")
+async def test_the_model_knows_the_time_in_every_round_and_its_window_is_heeded_in_all(agent_with: OpenAgent) -> None:
+    def long_page() -> str:
+        """A page."""
+        return "and so it goes on and on " * 1500
+
+    model = ScriptedModel([calls(("long_page", {})), "Read."], window_tokens=6_000)
+    agent = agent_with(model, tools=[long_page], settings={"answering": {"tools": (), "tokens_max": 500}})
+    await agent.invoke("Read it.")
+    first, second = model.requests
+    assert first.messages[0].text == second.messages[0].text and "(now: Monday" in first.messages[0].text
+    assert second.given_tokens + 500 <= 6_000
+
+
+@pytest.mark.spec("AGENT-3")
+async def test_a_message_without_words_is_not_empty_to_the_model(agent_with: OpenAgent) -> None:
+    agent = agent_with()
+    await agent.invoke("", parts=[{"type": "image", "url": "https://example.org/cat.png"}])
+    assert said_last(model_of(agent).requests[0]) == "(image)"
+
+
+@pytest.mark.spec("AGENT-4")
+async def test_a_timeout_waits_for_the_answer_under_way(agent_with: OpenAgent) -> None:
+    agent = agent_with(ScriptedModel(echo, delay_seconds=0.3))
+    await agent.invoke("so to speak " * 60)
+    answering = asyncio.create_task(agent.invoke("and now?"))
+    await asyncio.sleep(0.1)
+    await agent.invoke("", "session_timeout")
+    assert answering.done()
+    session = await session_of(agent)
+    assert session.folded.to_seq == session.turns == 4

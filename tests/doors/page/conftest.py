@@ -1,0 +1,185 @@
+"""What the tests of the page stand on: a server on loopback in a thread of its own, and Debian's Chromium before it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import socket
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+
+from afterglow import FixedClock, Memory
+from afterglow.clock import new_token
+from afterglow.model import Model
+from afterglow.store.sqlite import SQLiteStore
+from afterglow.web import app
+from tests.conftest import NOON
+from tests.doors.page import scene
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+NO_BROWSER = (
+    "the page was not tested in a browser, since there is no Chromium on this machine; on Debian install it with: "
+    "apt-get install chromium"
+)
+
+TIMEOUT_MS = 30_000
+expect.set_options(timeout=TIMEOUT_MS)
+
+T = TypeVar("T")
+Fill = Callable[[Memory, FixedClock], Awaitable[Any]]
+
+
+@dataclass
+class Site:
+    """A memory that is served, and the way to it from the test's own thread."""
+
+    url: str
+    memory: Memory
+    clock: FixedClock
+    loop: asyncio.AbstractEventLoop
+
+    def do(self, act: Awaitable[T]) -> T:
+        """Do something with the memory, where it lives."""
+
+        async def inside() -> T:
+            return await act
+
+        waiting: Future[T] = asyncio.run_coroutine_threadsafe(inside(), self.loop)
+        return waiting.result(60)
+
+    def link(self, **more: Any) -> str:
+        """What `serve` would print to sign in with."""
+        code, until = new_token(self.clock), self.clock.now() + timedelta(days=1)
+        self.do(self.memory.store.add_token("browser", "owner", code, kind="link", expires_at=until, **more))
+        return f"{self.url}/#signin={code}"
+
+
+@contextlib.contextmanager
+def served(folder: Path, fill: Fill | None = None, model: Model | None = None) -> Iterator[Site]:
+    """Serve a memory that is filled first."""
+    started: Future[tuple[Site, uvicorn.Server]] = Future()
+
+    async def life() -> None:
+        clock = FixedClock(NOON)
+        store = await SQLiteStore.open(folder / "afterglow.db", clock)
+        memory = Memory(store, scene.settings(folder), model=model or scene.scripted())
+        if fill:
+            await fill(memory, clock)
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            config = uvicorn.Config(app(memory), lifespan="off", log_config=None, timeout_graceful_shutdown=1)
+            server = uvicorn.Server(config)
+            url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            started.set_result((Site(url, memory, clock, asyncio.get_running_loop()), server))
+            await server.serve([listener])
+        await memory.close()
+
+    def run() -> None:
+        try:
+            asyncio.run(life())
+        except BaseException as error:
+            if started.done():
+                raise
+            started.set_exception(error)
+
+    thread = threading.Thread(target=run, name="server of the page")
+    thread.start()
+    site, server = started.result(120)
+    try:
+        yield site
+    finally:
+        server.should_exit = True
+        thread.join(30)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip(NO_BROWSER)
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM)
+        yield opened
+        opened.close()
+
+
+@dataclass
+class Heard:
+    """What a page did that it must not do: errors, questions, and requests to anywhere but its own server."""
+
+    host: str
+    errors: list[str] = field(default_factory=list[str])
+    dialogs: list[str] = field(default_factory=list[str])
+    outside: list[str] = field(default_factory=list[str])
+    allowed: tuple[str, ...] = ()
+
+    def listen(self, page: Page) -> None:
+        page.on("console", self._said)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()))
+        page.context.on("request", self._asked)
+
+    def _said(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning") and not any(each in message.text for each in self.allowed):
+            self.errors.append(f"{message.text} ({message.location.get('url', '')})")
+
+    def _asked(self, request: Request) -> None:
+        parts = urlsplit(request.url)
+        if parts.scheme != "data" and parts.netloc != self.host:
+            self.outside.append(request.url)
+
+    def check(self) -> None:
+        assert (self.errors, self.dialogs, self.outside) == ([], [], [])
+
+
+OpenPage = Callable[..., Page]
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[OpenPage]:
+    """Open the page of a site, signed in; at the end nothing may have gone wrong in it."""
+    opened: list[tuple[Page, Heard]] = []
+
+    def open_one(
+        site: Site, address: str = "#/", *, link: str | None = None, allowed: tuple[str, ...] = (), **more: Any
+    ) -> Page:
+        given: dict[str, Any] = {"locale": "en-GB", "timezone_id": "UTC", "viewport": {"width": 1280, "height": 800}}
+        page = browser.new_context(**{**given, **more}).new_page()
+        page.set_default_timeout(TIMEOUT_MS)
+        heard = Heard(urlsplit(site.url).netloc, allowed=allowed)
+        heard.listen(page)
+        page.clock.set_fixed_time(site.clock.now() + timedelta(minutes=1))
+        opened.append((page, heard))
+        page.goto(site.link() if link is None else link or site.url)
+        if link is None:
+            page.wait_for_selector("#live.on")
+            page.goto(f"{site.url}/{address}")
+        return page
+
+    yield open_one
+    for page, heard in opened:
+        page.context.close()
+        heard.check()
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Site]:
+    """A small memory of the test's own, to be changed."""
+    with served(tmp_path, scene.fill_small) as site:
+        yield site
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Iterator[Site]:
+    with served(tmp_path) as site:
+        yield site

@@ -1,0 +1,96 @@
+"""60 hostile strings as names, turns, titles, goals and facts: on the page they are letters, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from afterglow import FixedClock, Memory
+from afterglow.memory import EVERYONE
+from tests.doors.page import scene
+from tests.doors.page.conftest import OpenPage, Site, served
+
+pytestmark = pytest.mark.spec("DOOR-5", "SAFE-1", "SAFE-5")
+VIEWS = ["#/", "#/sessions", "#/facts", "#/goals", "#/digests"]
+OF_THE_PAGE = {"first.js", "main.js", "icon.svg"}
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    async def fill(memory: Memory, clock: FixedClock) -> None:
+        await scene.fill_hostile(memory, clock)
+        await scene.hostile_summaries(memory)
+
+    with served(tmp_path_factory.mktemp("hostile"), fill, scene.obedient()) as site:
+        yield site
+
+
+def check_dead(page: Page) -> None:
+    """Nothing stands on the page that the page did not put there."""
+    found = page.evaluate("""() => {
+      const all = (what) => [...document.querySelectorAll(what)];
+      const listens = (each) => [...each.attributes].some((attribute) => /^on/i.test(attribute.name));
+      return {
+        made: all('iframe, object, embed, base, form[action], meta[http-equiv], template, video, math, marquee').length,
+        loaded: all('script[src], img').map((each) => each.src.split('/').pop()),
+        inline: all('script:not([src]), style').length,
+        listeners: all('*').filter(listens).length,
+        links: all('[href]').map((each) => each.getAttribute('href')).filter((href) => !/^(#|\\/assets\\/)/.test(href)),
+      };
+    }""")
+    assert set(found.pop("loaded")) == OF_THE_PAGE
+    assert found == {"made": 0, "inline": 0, "listeners": 0, "links": []}
+
+
+@pytest.mark.parametrize("address", VIEWS)
+def test_hostile_content_stays_letters_in_every_list(hostile: Site, open_page: OpenPage, address: str) -> None:
+    page = open_page(hostile, address)
+    expect(page.locator("#main .panel, #main .rows, #main .list, #main .empty").first).to_be_visible()
+    page.wait_for_load_state("load")
+    rows = page.locator(".rows")
+    for part in (0, 0.5, 1) if rows.count() else ():
+        rows.first.evaluate("(rows, part) => { rows.scrollTop = part * rows.scrollHeight; }", part)
+        page.wait_for_timeout(100)
+        check_dead(page)
+    check_dead(page)
+
+
+@pytest.mark.parametrize("first", range(0, 60, 12))
+def test_hostile_content_stays_letters_in_its_session_and_as_a_fact(
+    hostile: Site, open_page: OpenPage, first: int
+) -> None:
+    page = open_page(hostile)
+    sessions = hostile.do(hostile.memory.sessions(owner=EVERYONE, limit=200))
+    for place in range(first, first + 12):
+        text = scene.HOSTILE[place]
+        session = next(each for each in sessions if each.id.endswith(f" {place}"))
+        page.goto(f"{hostile.url}/#/sessions/{quote(session.id, safe='')}?owner={quote(session.owner, safe='')}")
+        expect(page.locator(".turns .turn[data-seq='1'] .said")).to_be_visible()
+        assert page.locator(".turns .turn[data-seq='1'] .said").text_content() == text
+        page.locator(".turns .parts summary").first.click()
+        expect(page.locator(".side .messages .said").first).to_be_attached()
+        page.get_by_role("button", name="Summary", exact=True).click()
+        check_dead(page)
+        page.goto(f"{hostile.url}/#/facts?owner={quote(session.owner, safe='')}")
+        page.locator(".fact-line").first.click()
+        expect(page.locator(".statement")).to_be_visible()
+        assert (page.locator(".statement").text_content() or "").startswith(f"{place} ")
+        expect(page.locator(".proof blockquote")).to_be_visible()
+        check_dead(page)
+
+
+@pytest.mark.parametrize("text", scene.HOSTILE[::6])
+def test_hostile_words_in_the_address_and_the_search_field_stay_words(
+    hostile: Site, open_page: OpenPage, text: str
+) -> None:
+    page = open_page(hostile, allowed=("400", "404"))
+    encoded = quote(text, safe="")
+    both = f"owner={encoded}&q={encoded}"
+    for address in (encoded, f"sessions/{encoded}", f"sessions?q={encoded}", f"facts?{both}", f"search?{both}"):
+        page.goto(f"{hostile.url}/#/{address}")
+        expect(page.locator("#main > *").first).to_be_attached()
+        page.wait_for_timeout(150)
+        check_dead(page)

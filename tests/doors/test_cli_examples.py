@@ -1,0 +1,60 @@
+"""Every command's help shows how it is typed, and what it shows can be typed."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+from typer.core import TyperGroup
+
+from afterglow.cli import app
+from afterglow.cli.call import Call
+from afterglow.cli.examples import EXAMPLES
+from afterglow.cli.reference import commands
+from tests.conftest import KATE
+from tests.doors.conftest import Run
+
+pytestmark = pytest.mark.spec("DOOR-2")
+
+ROOT = typer.main.get_command(app)
+PATHS = [path.partition(" ")[2] for path, _ in commands(ROOT, "afterglow")][1:]
+LOOKING = ("status", "search", "summaries", "audit", "sessions list", "facts list", "goals list", "tasks list")
+LOOKING += ("digest history", "sources list", "owners list", "token list", "work list", "settings show")
+LOOKING += ("settings schema", "settings example")
+
+
+def test_every_command_has_an_example_and_no_example_is_of_nothing() -> None:
+    alone = [path.partition(" ")[2] for path, each in commands(ROOT, "afterglow") if not isinstance(each, TyperGroup)]
+    assert set(alone) == set(EXAMPLES)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_the_help_of_every_command_shows_an_example(run: Run, path: str) -> None:
+    told = run(*path.split(), "--help").stdout
+    _, _, shown = told.partition("Examples:")
+    assert f"afterglow {path.split()[0]}" in shown or "--data-dir" in shown, told
+
+
+@pytest.mark.parametrize("path", EXAMPLES)
+def test_every_example_is_of_its_command_and_can_be_typed(path: str) -> None:
+    for line in EXAMPLES[path]:
+        assert len(line) <= 66, "it stands on one line of the help"
+        command: Any = ROOT
+        context = command.make_context("afterglow", shlex.split(line), obj=Call())
+        typed: list[str] = []
+        while isinstance(command, TyperGroup):
+            rest = [*context._protected_args, *context.args]
+            name, command, rest = command.resolve_command(context, rest)
+            typed.append(name or "")
+            context = command.make_context(name, rest, parent=context)
+        assert " ".join(typed) == path, line
+
+
+@pytest.mark.parametrize("path", LOOKING)
+def test_examples_that_only_look_work_as_they_stand(run: Run, filled: Path, path: str) -> None:
+    for line in EXAMPLES[path]:
+        if "planning" not in line:
+            run(*shlex.split(line.replace("kate/telegram/ana", KATE.owner)))
