@@ -335,6 +335,18 @@ async def test_what_somebody_took_out_is_put_back_and_told(store: Store, files: 
 
 
 @pytest.mark.spec("FACT-6")
+async def test_another_type_or_confidence_of_a_known_fact_is_put_back_and_told(
+    store: Store, files: MemoryFiles, folder: Path
+) -> None:
+    fact = await remember(store, "Ana likes tea")
+    await work(store, files)
+    rewrite(folder / f"{DAY}.json", lambda day: day["facts"][0].update(type="decision", confidence="low"))
+    done = await files.rebuild(KATE.owner)
+    assert await is_equal_to_the_database(store, folder)
+    assert [note for note in done.notes if fact.id in note and "facts edit" in note]
+
+
+@pytest.mark.spec("FACT-6")
 async def test_a_file_that_was_only_set_otherwise_or_is_an_older_one_of_ours_is_no_edit(
     store: Store, files: MemoryFiles, folder: Path
 ) -> None:

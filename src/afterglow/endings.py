@@ -10,6 +10,7 @@ from datetime import tzinfo
 from afterglow.clock import new_fence
 from afterglow.compaction import Block, parts_of
 from afterglow.contexts import Contexts, MeansOf
+from afterglow.errors import ClaimLost
 from afterglow.fold import Material, Order
 from afterglow.store.blocks import Shown
 from afterglow.store.contract import Store
@@ -127,10 +128,13 @@ class Summaries:
         """The turns after this one, however many there are, to the last that says something."""
         turns: list[Turn] = []
         while seq < session.said_seq:
-            turns += await self._store.turns(
+            page = await self._store.turns(
                 session.owner, session.id, first_seq=seq + 1, last_seq=session.said_seq, limit=_PAGE_TURNS
             )
-            seq = turns[-1].seq
+            if not page:
+                raise ClaimLost(f"session {session.id!r} is being forgotten; there is nothing more to read in it")
+            turns += page
+            seq = page[-1].seq
         return turns
 
     def _material(self, old: Summary | None, blocks: Sequence[Block], turns: Sequence[Turn], zone: tzinfo) -> Material:

@@ -18,7 +18,7 @@ from functools import partial
 from afterglow.clock import new_fence
 from afterglow.compaction import parts_of
 from afterglow.contexts import Means, MeansOf
-from afterglow.errors import ModelBadOutput, ModelTooLong
+from afterglow.errors import ClaimLost, ModelBadOutput, ModelTooLong
 from afterglow.facts import EVIDENCE_MAX
 from afterglow.facts.checks import Checked, ClaimedFacts, Proved, check, with_needed
 from afterglow.facts.gate import Verdict, gate
@@ -109,6 +109,8 @@ class Facts:
             turns = await self._store.turns(
                 session.owner, session.id, first_seq=read_to + 1, last_seq=session.said_seq, limit=_PAGE_TURNS
             )
+            if not turns:
+                raise ClaimLost(f"session {session.id!r} is being forgotten; there is nothing more to read in it")
             for part in parts_of(turns, max(_PART_TOKENS_MIN, room)):
                 if parts_max is not None and parts >= parts_max:
                     return outcome

@@ -155,9 +155,22 @@ def requests_in(said_by_user: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(reversed(asked)))
 
 
-def without_names(block_text: str) -> str:
-    """A block's text without the names put behind it, which say nothing by themselves."""
-    return _NAMED.sub("", block_text).strip()
+def with_names(text: str, material: Material, tokens_max: int) -> str:
+    """The text, and behind it the identifiers of the material that it lost, as far as there is room."""
+    named: list[str] = []
+    room = tokens_max - estimate(f"{text}\nNamed: .")
+    for word in missing(material.identifiers, text):
+        phrase = in_words(word, material.said)
+        room -= 0 if phrase in named else estimate(f"{phrase}, ")
+        if room < 0:
+            break
+        named.append(phrase)
+    return f"{text}\nNamed: {', '.join(dict.fromkeys(named))}." if named else text
+
+
+def without_names(text: str) -> str:
+    """A text without the names put behind it, which say nothing by themselves."""
+    return _NAMED.sub("", text).strip()
 
 
 def still_open(block_texts: Sequence[str]) -> tuple[str, ...]:
@@ -191,15 +204,7 @@ def _with_what_it_lost(summary: str, material: Material, tokens_max: int) -> tup
     for asked in [each for each in material.requests if not _covers(summary, each)][:ASKED_MAX]:
         longer = f"{text}\nAsked: {asked}"
         text = longer if estimate(longer) <= tokens_max else text
-    named: list[str] = []
-    room = tokens_max - estimate(f"{text}\nNamed: .")
-    for word in missing(material.identifiers, text):
-        phrase = in_words(word, material.said)
-        room -= 0 if phrase in named else estimate(f"{phrase}, ")
-        if room < 0:
-            break
-        named.append(phrase)
-    text = f"{text}\nNamed: {', '.join(dict.fromkeys(named))}." if named else text
+    text = with_names(text, material, tokens_max)
     return text, missing(material.identifiers, text)
 
 

@@ -13,13 +13,16 @@ from pathlib import Path
 from typing import Any, cast
 
 from afterglow.errors import AfterglowError, NotFound
+from afterglow.facts import Fact
 from afterglow.proof import Proof, pieces, prove
 from afterglow.store.contract import Store
 from afterglow.store.forgetting import Forgotten
+from afterglow.summaries import text_of
 from afterglow.turns import Session, Turn
 
 SOUGHT_MAX = 200
 """The most pieces of text that are looked for."""
+_FACT_CHARS_MIN = 12
 _PAGE_TURNS = 200
 _PAGE_SESSIONS = 100
 
@@ -56,14 +59,13 @@ async def forget_turns(
     if not 1 <= first_seq <= last <= now.turns:
         raise NotFound(f"session {session.id!r} has turns 1 to {now.turns}; {first_seq} to {last} are not among them")
     sought = await _gathered(_turns(store, session, first_seq, last)) if verify else []
+    facts = await _facts(store, session, first_seq, last) if verify else []
 
     async def step() -> Forgotten:
         return await store.forget_turns(session.owner, session.id, first_seq, last)
 
     done = await _all_steps(step, progress)
-    proof = (
-        partial(prove, store, sought, owner=session.owner, session=session.id, data_dir=data_dir) if verify else None
-    )
+    proof = partial(_proved, store, sought, facts, session.owner, session.id, data_dir) if verify else None
     return await _concluded(session.owner, done, rewrite, proof)
 
 
@@ -78,14 +80,13 @@ async def forget_session(
 ) -> Forgetting:
     """A session with all that was made of it. Another of the same name may begin anew."""
     sought = await _gathered(_session_texts(store, session)) if verify else []
+    facts = await _facts(store, session) if verify else []
 
     async def step() -> Forgotten:
         return await store.forget_session(session.owner, session.id)
 
     done = await _all_steps(step, progress)
-    proof = (
-        partial(prove, store, sought, owner=session.owner, session=session.id, data_dir=data_dir) if verify else None
-    )
+    proof = partial(_proved, store, sought, facts, session.owner, session.id, data_dir) if verify else None
     return await _concluded(session.owner, done, rewrite, proof)
 
 
@@ -101,12 +102,15 @@ async def forget_owner(
 ) -> Forgetting:
     """All that is the owner's. Those joined to it stand for themselves again, and keep what is theirs."""
     sought = await _gathered(_owner_texts(store, owner)) if verify else []
+    facts = (
+        [each async for session in _sessions(store, owner) for each in await _facts(store, session)] if verify else []
+    )
 
     async def step() -> Forgotten:
         return await store.forget_owner(owner, keep_stones=keep_stones)
 
     done = await _all_steps(step, progress)
-    proof = partial(prove, store, sought, owner=owner, data_dir=data_dir) if verify else None
+    proof = partial(_proved, store, sought, facts, owner, None, data_dir) if verify else None
     return await _concluded(owner, done, rewrite, proof)
 
 
@@ -144,6 +148,22 @@ async def _concluded(
     return Forgetting(forgotten=done, proof=None if proof is None else await proof())
 
 
+async def _proved(
+    store: Store, sought: Sequence[str], facts: Sequence[Fact], owner: str, session: str | None, data_dir: Path | None
+) -> Proof:
+    """Facts are looked for whole, and only where they went too: one that other turns prove stays."""
+    gone = [fact.content for fact in facts if len(fact.content) >= _FACT_CHARS_MIN and await _is_gone(store, fact)]
+    pieces = list(dict.fromkeys([*sought, *gone[:SOUGHT_MAX]]))
+    return await prove(store, pieces, owner=owner, session=session, data_dir=data_dir)
+
+
+async def _is_gone(store: Store, fact: Fact) -> bool:
+    try:
+        return (await store.fact(fact.owner, fact.id)).status == "forgotten"
+    except NotFound:
+        return True
+
+
 # What to look for
 
 
@@ -178,17 +198,29 @@ async def _session_texts(store: Store, session: Session) -> AsyncIterator[str]:
     for each in (*made.blocks, *made.reports):
         yield each.text
     if made.summary is not None:
-        yield made.summary.summary
+        yield text_of(made.summary)
 
 
 async def _owner_texts(store: Store, owner: str) -> AsyncIterator[str]:
+    async for session in _sessions(store, owner):
+        async for text in _session_texts(store, session):
+            yield text
+
+
+async def _sessions(store: Store, owner: str) -> AsyncIterator[Session]:
     after: Session | None = None
     while page := await store.sessions_by_name(owner, limit=_PAGE_SESSIONS, after=after):
         for session in page:
             if session.owner == owner:
-                async for text in _session_texts(store, session):
-                    yield text
+                yield session
         after = page[-1]
+
+
+async def _facts(store: Store, session: Session, first_seq: int = 1, last_seq: int | None = None) -> list[Fact]:
+    """Those that these turns say, or all of the session."""
+    return await store.facts_of_turns(
+        session.owner, session.id, first_seq, session.turns if last_seq is None else last_seq
+    )
 
 
 def _texts_in(turn: Turn) -> Iterator[str]:

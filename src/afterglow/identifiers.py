@@ -37,7 +37,8 @@ _FORMS = (
 _EXACT = re.compile("|".join(_FORMS))
 _NAME_WORD = re.compile(r"[^\W\d_][\w'’-]{0,60}")
 _WITHIN_NAMES = {"of", "de", "van", "von", "da", "di"}
-_SENTENCE_BEGIN = re.compile(r"(?:^|[.!?:;…。！？]|[\n\"“(\[*–—-])\s*$")
+_SENTENCE_BEGIN = re.compile(r"(?:^|(?<!\nNamed)[.!?:;…。！？]|[\n\"“(\[*–—-])\s*$")
+"""Behind `Named:` stand the names that a summary lost: what comes first there is one as well."""
 _MONTHS_AND_DAYS = {
     *("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november"),
     *("december", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),

@@ -18,8 +18,8 @@ from pydantic import BaseModel, Field
 from afterglow.checks import problem_with
 from afterglow.compaction import Block
 from afterglow.errors import ModelBadOutput, ModelTooLong
-from afterglow.fold import Material, Order, requests_in, without_names
-from afterglow.identifiers import identifiers
+from afterglow.fold import Material, Order, requests_in, with_names, without_names
+from afterglow.identifiers import identifiers, missing
 from afterglow.model import Completion, Model, PaidAnswer, Request
 from afterglow.model.offline import NAME as OFFLINE
 from afterglow.model.offline import choose_sentences
@@ -111,13 +111,14 @@ def is_stale(session: Session) -> bool:
 
 def material_of(old: Summary | None, blocks: Sequence[Block], transcript: str, said: str, tokens: int) -> Material:
     """What a summary is written from: the one before, the blocks since, the turns that are in no block."""
-    parts = [f"The summary so far:\n{text_of(old)}"] if old else []
+    parts = [f"The summary so far:\n{without_names(text_of(old))}"] if old else []
     parts += [f"What was said then, in short:\n{without_names(block.text)}" for block in blocks]
     parts += [f"What was said last:\n{transcript}"] if transcript else []
-    whole = "\n".join([*(block.text for block in blocks), said])
+    made = [*([old.summary] if old else []), *(block.text for block in blocks)]
+    whole = "\n".join([*made, said])
     return Material(
         text="\n\n".join(parts),
-        said="\n".join([*([old.summary] if old else []), *(without_names(block.text) for block in blocks), said]),
+        said="\n".join([*map(without_names, made), said]),
         identifiers=identifiers(whole),
         requests=requests_in(said),
         replaced_tokens=tokens,
@@ -156,8 +157,10 @@ async def write(model: Model, material: Material, order: Order) -> Written:
         if not problem:
             break
     costs = [each.cost_usd for each in paid]
+    if problem or filled is None:
+        filled = by_choice(material, order.tokens_max)
     return Written(
-        filled=by_choice(material, order.tokens_max) if problem or filled is None else filled,
+        filled=_named(filled, material, order.tokens_max),
         prompt=prompt.version,
         model=model.name,
         input_tokens=sum(each.usage.input_tokens for each in paid),
@@ -192,6 +195,14 @@ def cleaned(filled: Filled, material: Material) -> Filled:
         outcomes=_items(filled.outcomes),
         people=[name for name in _items(filled.people) if name.casefold() in known],
     )
+
+
+def _named(filled: Filled, material: Material, tokens_max: int) -> Filled:
+    """What was filled in, and behind the summary the identifiers that stand nowhere in it."""
+    items = (*filled.decisions, *filled.open_threads, *filled.outcomes, *filled.people)
+    lost = missing(material.identifiers, "\n".join([filled.title, filled.summary, *items]))
+    of_those = replace(material, identifiers={word: material.identifiers[word] for word in lost})
+    return filled.model_copy(update={"summary": with_names(filled.summary, of_those, tokens_max)})
 
 
 def by_choice(material: Material, tokens_max: int) -> Filled:

@@ -417,6 +417,16 @@ async def test_an_import_of_an_export_from_before_brings_no_forgotten_turn_back(
     assert await broken(store) == []
 
 
+async def test_an_import_brings_no_older_fact_back_whose_words_were_forgotten(store: Store) -> None:
+    first = await remember(store, "Ana likes green tea")
+    second = await remember(store, "Ana likes black tea", supersedes=first.id)
+    third = await remember(store, "Ana likes green tea", supersedes=second.id)
+    lines = await exported(store)
+    await store.forget_fact(OWNER, third.id)
+    await transfer.import_lines(memory_over(store), lines)
+    assert await holders(store, "Ana likes green tea") == ["turns"], "what was said was not asked to be forgotten"
+
+
 async def test_an_import_of_a_forgotten_session_brings_nothing_of_it_back(store: Store) -> None:
     session = await made(store)
     await talk(store, "something else", session="kept")
@@ -712,6 +722,25 @@ async def test_the_proof_finds_a_block_that_still_says_it(store: Store, monkeypa
     done = await forget_turns(store, await store.session(OWNER, "talk"), 3, verify=True)
     assert done.proof is not None and not done.proof.clean
     assert any(place.startswith("table blocks (session talk, number 2") for place in done.proof.found)
+
+
+@pytest.mark.spec("SAFE-3")
+async def test_the_proof_looks_for_the_facts_that_went_too(store: Store, tmp_path: Path) -> None:
+    session = await talk(store, "peanuts make my throat swell", "I see")
+    await store_facts(store, fact("Ana must never eat peanuts", ("talk", 1), id="f1"))
+    (tmp_path / "copy.txt").write_text("somebody noted: Ana must never eat peanuts")
+    done = await forget_turns(store, session, 1, verify=True, data_dir=tmp_path)
+    assert done.proof is not None and not done.proof.clean
+    assert any("copy.txt" in place for place in done.proof.found)
+
+
+@pytest.mark.spec("SAFE-3")
+async def test_a_fact_that_another_turn_proves_too_is_no_trace_of_what_was_forgotten(store: Store) -> None:
+    session = await talk(store, "peanuts make my throat swell", "I see", "they really do make it swell")
+    await store_facts(store, fact("Ana must never eat peanuts", ("talk", 1), ("talk", 3)))
+    done = await forget_turns(store, session, 1, verify=True)
+    assert [each.content for each in await store.facts(OWNER)] == ["Ana must never eat peanuts"]
+    assert done.proof is not None and done.proof.clean, done.proof
 
 
 @pytest.mark.spec("CTX-11")

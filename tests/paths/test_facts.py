@@ -13,7 +13,7 @@ import pytest
 
 from afterglow import recalled
 from afterglow.clock import FixedClock
-from afterglow.errors import BadInput, ModelBadOutput, ModelStopped, NotFound
+from afterglow.errors import BadInput, ClaimLost, ModelBadOutput, ModelStopped, NotFound
 from afterglow.means import SettingsMeans
 from afterglow.memory import Memory
 from afterglow.model import Request, scripted
@@ -23,10 +23,11 @@ from afterglow.proof import pieces, prove
 from afterglow.search.meaning import Meaning
 from afterglow.search.memory_search import memory_search
 from afterglow.steward import Round, Steward, Stewardship
+from afterglow.store import forgetting
 from afterglow.store.contract import Store
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.transfer import export_lines, import_lines
-from afterglow.turns import Binding, Session
+from afterglow.turns import Binding, Session, Turn
 from afterglow.work import Limits
 from afterglow.worker import Worker
 from tests.conftest import KATE, NOON, OTHER
@@ -889,3 +890,23 @@ async def test_the_model_is_asked_about_facts_that_are_near_in_meaning_alone(
     assert len(compared) == 1 and all(text in compared[0] for text in texts)
     (kept,) = await memory.facts.list(OTHER.owner)
     assert kept.content == texts[1]
+
+
+@pytest.mark.spec("P7")
+@pytest.mark.parametrize("what", ["facts", "summary"])
+async def test_what_is_forgotten_while_it_is_read_ends_the_reading(
+    memory_with: OpenMemory, store: Store, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    memory = memory_with(answering=saying())
+    session = await said(memory, *(f"word{number} is said here" for number in range(4)))
+    monkeypatch.setattr(forgetting, "TURNS_AT_ONCE", 2)  # the session is still there after the first step
+    read = store.turns
+
+    async def gone(*_: Any, **__: Any) -> list[Turn]:
+        monkeypatch.setattr(store, "turns", read)
+        await store.forget_session(session.owner, session.id)
+        return await read(session.owner, session.id, first_seq=1, last_seq=4)
+
+    monkeypatch.setattr(store, "turns", gone)
+    with pytest.raises((ClaimLost, NotFound)):
+        await (memory.facts.extract(session) if what == "facts" else memory.summarize(session))

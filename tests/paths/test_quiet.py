@@ -254,6 +254,22 @@ async def test_a_summary_is_made_from_blocks_and_what_the_model_says_is_checked(
     assert (made.first_seq, made.last_seq, made.model, made.degraded) == (1, 24, "scripted", False)
 
 
+@pytest.mark.spec("SUM-6", "SUM-5")
+async def test_names_that_a_summary_forgot_stand_behind_it_and_stay_when_it_is_made_anew(
+    memory_with: OpenMemory,
+) -> None:
+    model = ScriptedModel(answering)
+    memory = memory_with(answering=model)
+    session = await memory.open_session(KATE)
+    await memory.append(session, "user", "My cat is called Mia and eats FACT-00001 .")
+    first = await memory.summarize(session)
+    assert first is not None and first.summary == "They spoke of FACT-00001.\nNamed: Mia."
+    await memory.append(session, "user", "Her doctor is Bruno, see FACT-00002 .")
+    second = await memory.summarize(session)
+    assert second is not None and second.summary.splitlines()[1:] == ["Named: Mia, FACT-00001, Bruno."]
+    assert "Named" not in model.requests[-1].material, "names without a sentence say nothing to a model"
+
+
 @pytest.mark.spec("SUM-6", "P6")
 @pytest.mark.parametrize("bad", ["empty", "malformed_json", "cut_json", "refusal", "error_text"])
 async def test_a_summary_that_cannot_be_used_is_asked_for_once_more_and_then_made_without(

@@ -111,6 +111,10 @@ def difference(page: Page, remembered: Remembered, listed: Mapping[str, str]) ->
                 notes.append(f"the line of {fact.id} is cut; edit {listed.get(fact.id, 'the file of its day')} instead")
             else:
                 changes.append(_instead(page, given, fact))
+        elif {given.type, given.confidence} - {None, fact.type, fact.confidence}:
+            notes.append(
+                f"the type and confidence of {fact.id} are put back; `afterglow facts edit --type` changes a type"
+            )
     if len(changes) > CHANGES_MAX:
         raise BadInput(f"it has {len(changes):,} new sentences, and {CHANGES_MAX} are taken from one file; give fewer")
     there = {given.id for given in page.entries}

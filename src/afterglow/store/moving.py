@@ -28,7 +28,8 @@ def restore_fact(tx: Tx, fact: Fact, digest: str) -> bool:
     values = {name: value for name, value in to_row(replace(fact, evidence=())).items() if name != "evidence"}
     known = tx.row(
         """SELECT id FROM facts WHERE {mine} AND owner = :owner
-             AND (id = :id OR (digest = :digest AND status <> 'superseded' AND :status <> 'superseded')) LIMIT 1""",
+             AND (id = :id OR (digest = :digest AND (status = 'forgotten'
+                                                     OR (status <> 'superseded' AND :status <> 'superseded')))) LIMIT 1""",
         owner=fact.owner,
         id=fact.id,
         digest=digest,
