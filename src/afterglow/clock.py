@@ -8,7 +8,10 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
+from afterglow.errors import BadInput
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_YEARS = (2, 9998)
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
@@ -21,6 +24,15 @@ def to_us(moment: datetime) -> int:
 def from_us(microseconds: int) -> datetime:
     """The moment that `to_us` stored."""
     return _EPOCH + timedelta(microseconds=microseconds)
+
+
+def moment_within(at: datetime, what: str = "the time") -> datetime:
+    """The moment in UTC. It has a zone, and lies where every zone of the world can write it."""
+    if at.tzinfo is None:
+        raise BadInput(f"{what} {at.isoformat()} has no zone; give one, such as {at.isoformat()}+00:00")
+    if not _YEARS[0] <= at.year <= _YEARS[1]:
+        raise BadInput(f"{what} {at.isoformat()} lies outside the years {_YEARS[0]} to {_YEARS[1]}")
+    return at.astimezone(UTC)
 
 
 class Clock(Protocol):

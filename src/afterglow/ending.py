@@ -13,7 +13,7 @@ from afterglow.primary import Flag
 from afterglow.reading import Reading, check_session
 from afterglow.search.summaries import Listing, listed
 from afterglow.store.summaries import Wanted
-from afterglow.store.transaction import Scope
+from afterglow.store.transaction import EVERYONE, Scope
 from afterglow.summaries import CATEGORIES, Summary, is_stale
 from afterglow.turns import Place, Session
 from afterglow.work import Due
@@ -84,6 +84,6 @@ class Ending(Reading, ABC):
         rows_max = self.settings.search.rows_max
         return await listed(self.store, owner, wanted, holding=words, limit=limit, before=before, rows_max=rows_max)
 
-    async def health(self, primary: Flag | None = None) -> Summarization:
-        """Whether summaries of sessions are made, how many wait, and why anything is off."""
-        return await summarization(self.store, self.settings, primary or self.settings.primary_or("false"))
+    async def health(self, primary: Flag | None = None, *, owner: Scope = EVERYONE) -> Summarization:
+        """Whether summaries of sessions are made, how many wait, and why anything is off; of one owner, only what waits."""
+        return await summarization(self.store, self.settings, primary or self.settings.primary_or("false"), owner)

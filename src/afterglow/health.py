@@ -9,8 +9,12 @@ from typing import Any
 from afterglow.primary import Flag
 from afterglow.settings import Settings
 from afterglow.store.contract import Store
-from afterglow.store.transaction import EVERYONE
+from afterglow.store.summaries import Fleet
+from afterglow.store.transaction import EVERYONE, Scope
 from afterglow.summaries import Trigger
+
+
+_UNSEEN = Fleet(lease=None, last_sweep_at=None, last_sweep_found=None, last_success_at=None, last_trigger=None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,10 +57,13 @@ class Summarization:
         }
 
 
-async def summarization(store: Store, settings: Settings, primary: Flag) -> Summarization:
-    """How it goes with the summaries of this store, as seen from a process that is told `primary`."""
-    fleet = await store.fleet()
-    backlog = await store.backlog(EVERYONE, kind="summary")
+async def summarization(store: Store, settings: Settings, primary: Flag, scope: Scope = EVERYONE) -> Summarization:
+    """How it goes with the summaries of this store, as seen from a process that is told `primary`.
+
+    Who sees one owner alone is told what waits there, and nothing of the fleet.
+    """
+    fleet = await store.fleet() if scope is EVERYONE else _UNSEEN
+    backlog = await store.backlog(scope, kind="summary")
     lease = fleet.lease
     return Summarization(
         trigger_source=fleet.last_trigger,
@@ -70,7 +77,7 @@ async def summarization(store: Store, settings: Settings, primary: Flag) -> Summ
         in_progress=backlog.claimed,
         deferred=backlog.deferred,
         parked=backlog.parked,
-        off=tuple(_off(settings, held=lease is not None)),
+        off=tuple(_off(settings, held=lease is not None)) if scope is EVERYONE else (),
     )
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cached_property
 
 from afterglow import guard, prose
-from afterglow.clock import new_id
+from afterglow.clock import moment_within, new_id
 from afterglow.digest import Digest, DigestPlace, Gate, gate
 from afterglow.ending import Ending
 from afterglow.errors import BadInput
@@ -178,9 +178,7 @@ def _named(step: str | int) -> str:
 
 
 def _moment(at: datetime | None) -> datetime | None:
-    if at is not None and at.tzinfo is None:
-        raise BadInput(f"the time {at.isoformat()} has no zone; give one, such as {at.isoformat()}+00:00")
-    return at
+    return None if at is None else moment_within(at)
 
 
 def _within(limit: int) -> int:

@@ -13,6 +13,7 @@ from dataclasses import asdict, fields, replace
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
+from afterglow.clock import moment_within
 from afterglow.compaction import Block
 from afterglow.context import Report
 from afterglow.digest import OCCASIONS, STATUSES, Digest
@@ -407,7 +408,7 @@ def _read(record: type[T], value: dict[str, Any]) -> T:
 
 def _restored(name: str, value: Any) -> Any:
     if name.endswith("_at") or name in ("at", "since", "until"):
-        return None if value is None else datetime.fromisoformat(value)
+        return None if value is None else moment_within(datetime.fromisoformat(value), name)
     if name == "binding":
         return Binding(**value)
     if name == "folded":

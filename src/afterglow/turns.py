@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from math import isfinite
 from typing import Any, Literal, get_args
 
+from afterglow.clock import moment_within
 from afterglow.errors import BadInput
 
 Role = Literal["user", "assistant", "tool", "system"]
@@ -189,7 +190,7 @@ class Draft:
         if self.tokens is not None and (type(self.tokens) is not int or self.tokens < 0):
             raise BadInput(f"tokens is {self.tokens!r}; give a whole number from 0 on")
         if self.at is not None:
-            _check_moment(self.at)
+            moment_within(self.at)
         for start, end in self.recalled:
             if not 0 <= start < end <= len(self.text):
                 raise BadInput(f"recalled range {start}-{end} lies outside a text of {len(self.text)} characters")
@@ -327,15 +328,6 @@ def _check_parts(parts: Any) -> None:
         if not isinstance(part, Mapping):
             raise BadInput(f"each of the parts must be a mapping, and one is a {type(part).__name__}")  # pyright: ignore[reportUnknownArgumentType]
     check_text_within(parts, "the parts")
-
-
-def _check_moment(at: datetime) -> None:
-    if at.tzinfo is None:
-        raise BadInput(f"the time {at.isoformat()} has no zone; give one, such as {at.isoformat()}+00:00")
-    try:
-        at.astimezone(UTC)
-    except OverflowError:
-        raise BadInput(f"the time {at.isoformat()} lies outside the years 1 to 9999 in UTC") from None
 
 
 def _check_usage(usage: Mapping[str, int] | None) -> None:

@@ -55,6 +55,18 @@ def told(answer: httpx.Response) -> str:
     return result["content"][0]["text"]
 
 
+@pytest.mark.spec("SAFE-2")
+async def test_a_token_for_one_owner_hears_nothing_of_the_fleet(door: Door) -> None:
+    turn = await door.memory.append(OTHER, "user", "something of somebody else")
+    await door.memory.sunset(await door.memory.session(turn.session, owner=OTHER.owner))
+    async with door.client() as client:
+        bound = (await post(client, call("health"), **door.credential("bound"))).json()["result"]["structuredContent"]
+        free = (await post(client, call("health"), **door.credential("read"))).json()["result"]["structuredContent"]
+    assert free["summarization"]["queueDepth"] == 1 and free["summarization"]["off"]
+    block = bound["summarization"]
+    assert (block["queueDepth"], block["off"], block["primaryHolder"], block["oldestDueAt"]) == (0, [], None, None)
+
+
 # --- who gets in
 
 ADDRESSED = [

@@ -397,6 +397,7 @@ NONSENSE: list[tuple[bytes, str]] = [
     (json.dumps({**TURN, "parts": [{"\0": 1}]}).encode(), "NUL"),
     (json.dumps({**TURN, "parts": ["text"]}).encode(), "parts"),
     (json.dumps({**TURN, "at": "2026-03-02T12:00:00"}).encode(), "at"),
+    (json.dumps({**TURN, "at": "9999-12-31T23:59:59Z"}).encode(), "years"),
     (json.dumps({**TURN, "at": "9999-12-31T23:59:59-23:59"}).encode(), "years"),
     (json.dumps({**TURN, "at": "0001-01-01T00:00:00+23:59"}).encode(), "years"),
     (json.dumps({**TURN, "at": 1e300}).encode(), "at"),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from afterglow.agent import Agent
+from afterglow.agent import Agent, Event, Text
 from afterglow.clock import FixedClock
 from afterglow.memory import Memory
 from afterglow.model import scripted
@@ -68,14 +70,44 @@ async def test_the_header_that_others_send_is_a_key_here_too(talking: tuple[Door
 
 
 @pytest.mark.spec("AGENT-9", "DOOR-3")
-async def test_an_answer_that_the_servers_end_breaks_off_says_so(talking: tuple[Door, httpx.AsyncClient]) -> None:
+async def test_an_answer_that_the_servers_end_breaks_off_says_so_although_the_model_is_silent(
+    talking: tuple[Door, httpx.AsyncClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
     door, client = talking
     made = client._transport.app  # type: ignore[attr-defined]
-    made.state.streams.stopping.set()
+    asked = asyncio.Event()
+
+    async def silent(*_: Any, **__: Any) -> AsyncGenerator[Event]:
+        yield Text(text="I look.")
+        asked.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(made.state.agent, "stream", silent)
     sent = {"json": {"text": "What is there?", "key": "m1"}, "headers": door.credential("owner")}
-    told = events((await client.post("/api/v1/chat", **sent)).text)
+    answer = asyncio.create_task(client.post("/api/v1/chat", **sent))
+    await asked.wait()
+    made.state.streams.stopping.set()
+    told = events((await answer).text)
     assert [kind for kind, _ in told] == ["text", "error"]
     assert "stopping" in told[-1][1]["message"] and "key" in told[-1][1]["message"]
+
+
+@pytest.mark.spec("DOOR-3")
+async def test_an_answer_that_breaks_off_in_a_way_nobody_foresaw_says_so(
+    talking: tuple[Door, httpx.AsyncClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    door, client = talking
+
+    async def broken(*_: Any, **__: Any) -> AsyncGenerator[Event]:
+        yield Text(text="I look.")
+        raise RuntimeError("a secret detail")
+
+    monkeypatch.setattr(client._transport.app.state.agent, "stream", broken)  # type: ignore[attr-defined]
+    sent = {"json": {"text": "What is there?"}, "headers": door.credential("owner")}
+    answer = (await client.post("/api/v1/chat", **sent)).text
+    told = events(answer)
+    assert [kind for kind, _ in told] == ["text", "error"] and "secret detail" not in answer
+    assert told[-1][1]["kind"] == "InternalError"
 
 
 @pytest.mark.spec("AGENT-9", "P6")

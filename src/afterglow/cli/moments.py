@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta, tzinfo
 
+from afterglow.clock import moment_within
 from afterglow.errors import BadInput
 
 _SPAN = re.compile(r"(\d{1,6})([mhdw])")
@@ -21,6 +22,6 @@ def moment(text: str, now: datetime, zone: tzinfo) -> datetime:
         if span := _SPAN.fullmatch(text):
             return (now - timedelta(**{_UNITS[span[2]]: int(span[1])})).astimezone(zone)
         given = datetime.fromisoformat(text)
-        return given.astimezone(zone) if given.tzinfo else given.replace(tzinfo=zone)
     except (ValueError, OverflowError):
         raise BadInput(f"{text[:40]!r} is no time; {FORMS}") from None
+    return moment_within(given if given.tzinfo else given.replace(tzinfo=zone)).astimezone(zone)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Literal, cast
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from afterglow.clock import moment_within
 from afterglow.errors import BadInput
 from afterglow.facts import FactType
 from afterglow.store.search import Kind
@@ -192,6 +193,6 @@ def moment(text: str | None, zone: ZoneInfo, what: str) -> datetime | None:
         return None
     try:
         at = datetime.fromisoformat(text.strip())
-        return (at if at.tzinfo else at.replace(tzinfo=zone)).astimezone(UTC)
-    except (ValueError, OverflowError):
+    except ValueError:
         raise BadInput(f"{what}: this is no moment; write one such as 2026-03-02 or 2026-03-02T15:00:00Z") from None
+    return moment_within(at if at.tzinfo else at.replace(tzinfo=zone), what)

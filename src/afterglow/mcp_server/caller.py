@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from afterglow.errors import BadInput, NotAllowed
 from afterglow.memory import Memory
@@ -25,6 +25,8 @@ class Caller:
     """What it may do: only read, write too, or also what is the owner's to decide."""
     who: str = "mcp:stdio"
     """By which name the audit knows it."""
+    bound: bool = False
+    """Whether its token opens this owner's memory alone."""
 
     @property
     def owner(self) -> str:
@@ -56,7 +58,8 @@ async def of_token(
     if owners is not None and asked is not None and asked not in owners:
         raise NotAllowed(f"the token {token.name!r} does not open this memory; leave ?owner= out of the address")
     how = "put it into the address, as in /mcp?owner=kate/telegram/ana, or make a token for one owner"
-    return await chosen(memory, asked or token.owner, how, may=token.scope, who=f"mcp:{token.name}")
+    caller = await chosen(memory, asked or token.owner, how, may=token.scope, who=f"mcp:{token.name}")
+    return replace(caller, bound=token.owner is not None)
 
 
 def named(owner: str, how: str) -> Binding:

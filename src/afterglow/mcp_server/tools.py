@@ -15,6 +15,7 @@ from afterglow.mcp_server.asked import Asked, moment
 from afterglow.mcp_server.caller import Caller, session_of
 from afterglow.memory import Memory
 from afterglow.store.search import KINDS
+from afterglow.store.transaction import EVERYONE
 from afterglow.summaries import is_stale
 from afterglow.turns import Role, Trust
 
@@ -173,7 +174,7 @@ async def digest(memory: Memory, caller: Caller, wanted: asked.DigestAsked) -> T
 
 
 async def health(memory: Memory, caller: Caller, _: asked.Nothing) -> Told:
-    found = await memory.health(memory.settings.primary)
+    found = await memory.health(memory.settings.primary, owner=caller.owner if caller.bound else EVERYONE)
     waiting = f"{found.queue_depth:,} are due, {found.deferred:,} wait after a failure, {found.parked:,} are parked"
     holder = f" The primary is {found.primary_holder}." if found.primary_holder else ""
     off = "".join(f" {each[:1].upper()}{each[1:]}." for each in found.off)

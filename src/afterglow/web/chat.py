@@ -6,7 +6,9 @@ that comes again under its key is not answered twice.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
@@ -18,7 +20,7 @@ from afterglow.agent import Agent, Done, Event, Text, ToolUsed
 from afterglow.errors import AfterglowError, BadInput, StoreUnavailable
 from afterglow.turns import Binding, binding_of
 from afterglow.web.events import EventStream, Streams, event_text
-from afterglow.web.problems import PROBLEM
+from afterglow.web.problems import INTERNAL, PROBLEM
 from afterglow.web.whose import Accessed, check_owner, owners_word
 from afterglow.web.writing import Name, key_of, read_body
 
@@ -48,6 +50,7 @@ _EVENTS: dict[str, Any] = {
 }
 
 router = APIRouter(prefix="/api/v1")
+_log = logging.getLogger(__name__)
 
 
 class Message(BaseModel):
@@ -88,13 +91,36 @@ async def chat(request: Request, access: Accessed) -> EventStream:
 async def _answered(agent: Agent, streams: Streams, binding: Binding, message: Message) -> AsyncIterator[str]:
     events = agent.stream(message.text, to=binding, session=message.session, key=message.key)
     try:
-        async with aclosing(events):
-            async for event in events:
+        async with aclosing(_until(streams.stopping, events)) as told:
+            async for event in told:
                 yield _told(event)
-                if streams.stopping.is_set() and not isinstance(event, Done):
-                    raise StoreUnavailable(_STOPPING)
     except AfterglowError as error:  # the answer is under way, and its status is said
         yield event_text("error", {"kind": type(error).__name__, "message": str(error)})
+    except Exception:  # noqa: BLE001 - a boundary, as a request is: who listens is told, and the log has the rest
+        _log.exception("an answer broke off in a way nobody foresaw")
+        yield event_text("error", {"kind": "InternalError", "message": INTERNAL})
+
+
+async def _until(stopping: asyncio.Event, events: AsyncGenerator[Event]) -> AsyncGenerator[Event]:
+    """The events, until the server stops: a model that is silent then does not hold it up."""
+    stopped = asyncio.ensure_future(stopping.wait())
+    coming: asyncio.Future[Event | None] | None = None
+    try:
+        while True:
+            coming = asyncio.ensure_future(anext(events, None))
+            await asyncio.wait([coming, stopped], return_when=asyncio.FIRST_COMPLETED)
+            if not coming.done():
+                raise StoreUnavailable(_STOPPING)
+            event = coming.result()
+            if event is None:
+                return
+            yield event
+    finally:
+        waited_for = [stopped, *([coming] if coming else [])]
+        for each in waited_for:
+            each.cancel()
+        await asyncio.gather(*waited_for, return_exceptions=True)
+        await events.aclose()
 
 
 def _told(event: Event) -> str:

@@ -47,7 +47,7 @@ _KINDS = {
     429: "TooManyRequests",
     500: "InternalError",
 }
-_INTERNAL = "internal error; the server's log has the details"
+INTERNAL = "internal error; the server's log has the details"
 
 _log = logging.getLogger(__name__)
 
@@ -100,7 +100,7 @@ def answer(error: Exception) -> JSONResponse:
             return _shaped(status, type(error).__name__, str(error), headers)
         case _:
             _log.error("a request failed in a way nobody foresaw", exc_info=error)
-            return _shaped(500, _KINDS[500], _INTERNAL)
+            return _shaped(500, _KINDS[500], INTERNAL)
 
 
 def sentence(details: Sequence[Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -16,7 +16,7 @@ from afterglow.turns import Session
 from afterglow.web import cursors
 from afterglow.web.reading import Asked, Page, SessionName, Text, found_session
 from afterglow.web.whose import Accessed, Opened, scope_of
-from afterglow.web.writing import nothing_sent
+from afterglow.web.writing import moment, nothing_sent
 
 LIMIT_MAX = 100_000
 """What can be asked for at all; `summaries.results_max` is what is given."""
@@ -31,10 +31,7 @@ def _moment(given: Any) -> datetime:
         raise ValueError("it is no moment; write one such as 2026-03-02T12:00:00Z, with a + in it as %2B") from None
     if at.tzinfo is None:
         raise ValueError("it has no zone; end it with Z, or with an offset such as %2B01:00")
-    try:
-        return at.astimezone(UTC)
-    except OverflowError:
-        raise ValueError("it lies outside the years 1 to 9999") from None
+    return moment(at)
 
 
 Moment = Annotated[datetime, BeforeValidator(_moment)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter
@@ -16,6 +16,7 @@ from fastapi.responses import Response
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
+from afterglow.clock import moment_within
 from afterglow.errors import BadInput
 from afterglow.store.access import AccessScope
 from afterglow.turns import Binding, Role, Session, Trust, Turn, check_name
@@ -45,9 +46,9 @@ def _name(text: str) -> str:
 def moment(at: datetime) -> datetime:
     """A moment that can be kept."""
     try:
-        return at.astimezone(UTC)
-    except OverflowError:
-        raise ValueError("it lies outside the years 1 to 9999") from None
+        return moment_within(at, "it is")
+    except BadInput as error:
+        raise ValueError(str(error)) from None
 
 
 def _finite(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
