@@ -75,6 +75,16 @@ class Work:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class WorkPlace:
+    """Where a piece of work stands in a list."""
+
+    ready_at: datetime
+    owner: str
+    kind: str
+    subject: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
     """How long, how often, how patiently."""
 

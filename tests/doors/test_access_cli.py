@@ -31,4 +31,5 @@ def test_a_link_is_printed_for_the_server_that_the_settings_name(run: Run, monke
         monkeypatch.setenv("AFTERGLOW_SERVER__HOST", host)
         link = run("token", "link").stdout.strip()
         assert link.startswith(f"http://{wanted}:9000/#signin=ag_"), link
+    assert run("token", "link", "--port", "9001").stdout.startswith("http://127.0.0.1:9001/#signin=ag_")
     assert len(json.loads(run("token", "list", "--json").stdout)["items"]) == 1, "a link is no token"

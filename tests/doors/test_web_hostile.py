@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -100,4 +101,6 @@ async def test_what_was_kept_of_them_comes_back_word_for_word_as_json(door: Door
         lines = await client.get("/api/v1/export", params={"owner": KATE.owner})
         check(lines, "export")
     assert [turn["text"] for turn in kept] == [f"needle {hostile}" for hostile in HOSTILE]
-    assert len(lines.text.split("\n")) == 1 + lines.text.count("\n") and "\r" not in lines.text
+    *records, nothing = lines.text.split("\n")
+    assert nothing == "" and "\r" not in lines.text
+    assert all(isinstance(json.loads(record), dict) for record in records), "one record a line"

@@ -139,7 +139,7 @@ async def test_a_task_is_set_listed_done_and_cancelled(door: Door, tmp_path: Pat
         for wrong in ({"cron": "x"}, {"at": "soon", "cron": None}, {"cron": None}, {"owner": "ana"}, {"name": "sky"}):
             assert (await client.post("/api/v1/tasks", json={**new, **wrong})).status_code == 400, wrong
         found = check(await client.get("/api/v1/tasks"))
-        assert [each["id"] for each in found["items"]] == ["sky"] and found["complete"]
+        assert [each["id"] for each in found["items"]] == ["sky"] and found["next"] is None
         done = check(await client.post("/api/v1/tasks/sky/run", json={}))
         assert done["text"] == "It is blue." and done["task"]["runs"] == 1
         assert check(await client.post("/api/v1/tasks/sky/cancel", json={}))["state"] == "cancelled"
@@ -147,6 +147,40 @@ async def test_a_task_is_set_listed_done_and_cancelled(door: Door, tmp_path: Pat
         assert check(await client.get("/api/v1/tasks?all=true"))["items"][0]["state"] == "cancelled"
         assert check(await client.get("/api/v1/tasks/sky"))["runs"] == 1
         assert (await client.get("/api/v1/tasks/sea")).status_code == 404
+
+
+@pytest.mark.spec("AGENT-7", "DOOR-3")
+async def test_tasks_and_work_are_listed_page_by_page_and_a_task_is_set_once_under_its_key(
+    door: Door, tmp_path: Path
+) -> None:
+    memory = Memory(door.memory.store, Settings(data_dir=tmp_path), model=ScriptedModel([]), environ={})
+    made = app(memory, None, Agent(memory))
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(made), base_url=LOCAL, headers=door.credential("owner")
+    ) as client:
+        new: dict[str, Any] = {"prompt": "Look at the sky.", "owner": KATE.owner}
+        for number in range(5):
+            given = {"json": {**new, "cron": f"{number} 7 * * *"}, "headers": {"idempotency-key": f"t{number}"}}
+            first, again = [await client.post("/api/v1/tasks", **given) for _ in range(2)]
+            assert (first.status_code, again.status_code) == (201, 201) and check(first) == check(again)
+        for number in (1, 3):
+            await client.post(f"/api/v1/tasks/t{number}/cancel", json={})
+        for path, whole in (("/api/v1/tasks?all=true&limit=2", 5), ("/api/v1/work?limit=2&kind=task", 3)):
+            items: list[Any] = []
+            page = check(await client.get(path))
+            items += page["items"]
+            while page["next"] is not None:
+                assert len(page["items"]) == 2
+                page = check(
+                    await client.get(
+                        path, params={**dict(httpx.QueryParams(path.split("?")[1])), "after": page["next"]}
+                    )
+                )
+                items += page["items"]
+            names = [each.get("id") or each["subject"] for each in items]
+            assert len(names) == len(set(names)) == whole, names
+            assert (await client.get(f"{path}&after=x")).status_code == 400
+        assert names == ["t0", "t2", "t4"]
 
 
 async def test_what_was_exported_is_imported_and_a_second_time_brings_nothing(

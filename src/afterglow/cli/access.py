@@ -23,6 +23,10 @@ BoundOption = Annotated[
     str | None,
     typer.Option("--owner", metavar="OWNER", help="The only owner whose memory it opens; everyone's without it."),
 ]
+ListeningPortOption = Annotated[
+    int | None,
+    typer.Option("--port", min=1, max=65535, help="The port that `serve --port` was given; else the settings' own."),
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -80,16 +84,17 @@ def create(
     call.screen.note(f"This is shown only once. `afterglow token revoke {token.id}` makes it worthless.")
 
 
-def link(call: Call, scope: ScopeOption = "owner", owner: BoundOption = None) -> None:
+def link(call: Call, scope: ScopeOption = "owner", owner: BoundOption = None, port: ListeningPortOption = None) -> None:
     """Print a link that signs one browser in to the page of the server that runs here. It works once, for ten minutes."""
     _check_owner(owner)
     server = call.loaded.settings.server
+    at = port or server.port
 
     async def act(memory: Memory) -> str:
         from afterglow.web.signin import new_link
 
         host = "127.0.0.1" if server.host in ("0.0.0.0", "::") else server.host
-        address = f"http://[{host}]:{server.port}" if ":" in host else f"http://{host}:{server.port}"
+        address = f"http://[{host}]:{at}" if ":" in host else f"http://{host}:{at}"
         return await new_link(memory.store, address, scope=scope, owner=owner)
 
     made = call.run(act)

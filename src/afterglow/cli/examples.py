@@ -61,7 +61,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "owners part": ("owners part claude/code/ana",),
     "token list": ("token list",),
     "token create": ("token create phone --scope read --owner kate/telegram/ana",),
-    "token link": ("token link", "token link --scope read"),
+    "token link": ("token link", "token link --scope read", "token link --port 9000"),
     "token revoke": ("token revoke 01KJ6Z9Q",),
     "work list": ("work", "work --state parked --kind summary"),
     "work retry": ("work retry", "work retry planning --kind summary"),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from afterglow.clock import from_us
+from afterglow.clock import from_us, to_us
 from afterglow.store.queue import now_us
 from afterglow.store.transaction import Row, Tx
-from afterglow.work import Backlog, Kind, State, Work
+from afterglow.work import Backlog, Kind, State, Work, WorkPlace
 
 
-def work_list(tx: Tx, state: State | None, kind: Kind | None, limit: int) -> list[Work]:
+def work_list(tx: Tx, state: State | None, kind: Kind | None, limit: int, after: WorkPlace | None) -> list[Work]:
     wanted = {
         None: "TRUE",
         "parked": "parked_at IS NOT NULL AND lease_until IS NULL",
@@ -19,10 +19,15 @@ def work_list(tx: Tx, state: State | None, kind: Kind | None, limit: int) -> lis
     now = now_us(tx)
     rows = tx.rows(
         f"""SELECT * FROM work WHERE {{mine}} AND {wanted} AND kind = coalesce(:kind, kind)
+              AND (ready_at, owner, kind, subject) > (:after_at, :after_owner, :after_kind, :after_subject)
             ORDER BY ready_at, owner, kind, subject LIMIT :limit""",
         now=now,
         kind=kind,
         limit=limit,
+        after_at=-(2**62) if after is None else to_us(after.ready_at),
+        after_owner="" if after is None else after.owner,
+        after_kind="" if after is None else after.kind,
+        after_subject="" if after is None else after.subject,
     )
     return [_work(row, now) for row in rows]
 

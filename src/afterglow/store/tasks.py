@@ -111,15 +111,40 @@ def _begun(tx: Tx, task: Task, now: datetime) -> Task:
     return task
 
 
-def tasks(tx: Tx, id: str | None, ended: bool, limit: int) -> list[Task]:
-    """Those that run first at the top, then those that have ended, the newest of them first."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TaskPlace:
+    """Where a task stands in a list."""
+
+    ended: bool
+    at_us: int
+    owner: str
+    id: str
+
+
+def place_of(task: Task) -> TaskPlace:
+    """Where a task stands in a list: those that run first at the top, behind them what has ended, the newest first."""
+    ended = task.state != "active"
+    at = task.last_at or task.created_at if ended else task.next_at
+    at_us = 0 if at is None else to_us(at)
+    return TaskPlace(ended=ended, at_us=-at_us if ended else at_us, owner=task.owner, id=task.id)
+
+
+_PLACE = """CASE WHEN state = 'active' THEN 0 ELSE 1 END,
+            CASE WHEN state = 'active' THEN coalesce(next_at, 0) ELSE -coalesce(last_at, created_at) END, owner, id"""
+
+
+def tasks(tx: Tx, id: str | None, ended: bool, limit: int, after: TaskPlace | None) -> list[Task]:
+    """In the order of their places."""
     rows = tx.rows(
-        """SELECT * FROM tasks WHERE {mine} AND (:ended = 1 OR state = 'active') AND id = coalesce(:id, id)
-           ORDER BY CASE WHEN state = 'active' THEN 0 ELSE 1 END, CASE WHEN state = 'active' THEN coalesce(next_at, 0) END,
-                    coalesce(last_at, created_at) DESC, owner, id LIMIT :limit""",
+        f"""SELECT * FROM tasks WHERE {{mine}} AND (:ended = 1 OR state = 'active') AND id = coalesce(:id, id)
+              AND ({_PLACE}) > (:after_ended, :after_at, :after_owner, :after_id) ORDER BY {_PLACE} LIMIT :limit""",
         ended=int(ended),
         id=id,
         limit=limit,
+        after_ended=-1 if after is None else int(after.ended),
+        after_at=0 if after is None else after.at_us,
+        after_owner="" if after is None else after.owner,
+        after_id="" if after is None else after.id,
     )
     return [from_row(Task, row) for row in rows]
 

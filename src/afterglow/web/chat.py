@@ -116,7 +116,7 @@ async def _until(stopping: asyncio.Event, events: AsyncGenerator[Event]) -> Asyn
                 return
             yield event
     finally:
-        waited_for = [stopped, *([coming] if coming else [])]
+        waited_for: list[asyncio.Future[Any]] = [stopped, *([coming] if coming else [])]
         for each in waited_for:
             each.cancel()
         await asyncio.gather(*waited_for, return_exceptions=True)

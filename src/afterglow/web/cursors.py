@@ -12,7 +12,9 @@ from afterglow.digest import Digest, DigestPlace
 from afterglow.errors import BadInput
 from afterglow.facts import Fact, FactPlace
 from afterglow.goals import GoalEvent, GoalPlace
+from afterglow.store.tasks import Task, TaskPlace, place_of
 from afterglow.turns import Place, check_text
+from afterglow.work import Work, WorkPlace
 
 _WRONG = (ValueError, TypeError, AttributeError, OverflowError, RecursionError, BadInput)
 
@@ -69,6 +71,35 @@ def digest(cursor: str) -> DigestPlace:
     try:
         at, owner, agent, number = _unpacked(cursor, int, str, str, int)
         return DigestPlace(at=from_us(at), owner=owner, agent=agent, number=number)
+    except _WRONG:
+        raise _no_cursor() from None
+
+
+def of_work(last: Work) -> str:
+    """The cursor behind this piece of work."""
+    return _packed(to_us(last.ready_at), last.owner, last.kind, last.subject)
+
+
+def work(cursor: str) -> WorkPlace:
+    """The place in a list of work that a cursor stands for."""
+    try:
+        at, owner, kind, subject = _unpacked(cursor, int, str, str, str)
+        return WorkPlace(ready_at=from_us(at), owner=owner, kind=kind, subject=subject)
+    except _WRONG:
+        raise _no_cursor() from None
+
+
+def of_task(last: Task) -> str:
+    """The cursor behind this task."""
+    place = place_of(last)
+    return _packed(int(place.ended), place.at_us, place.owner, place.id)
+
+
+def task(cursor: str) -> TaskPlace:
+    """The place in a list of tasks that a cursor stands for."""
+    try:
+        ended, at, owner, name = _unpacked(cursor, int, int, str, str)
+        return TaskPlace(ended=bool(ended), at_us=at, owner=owner, id=name)
     except _WRONG:
         raise _no_cursor() from None
 

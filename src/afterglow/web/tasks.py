@@ -13,8 +13,9 @@ from afterglow.errors import BadInput, NotFound
 from afterglow.memory import Memory
 from afterglow.store.tasks import Task
 from afterglow.turns import binding_of
+from afterglow.web import cursors
 from afterglow.web.credentials import Access
-from afterglow.web.reading import Asked, Text, decoded
+from afterglow.web.reading import Asked, Page, Text, decoded
 from afterglow.web.whose import Accessed, Opened, one_owner, owners_word, scope_of
 from afterglow.web.writing import Name, key_of, nothing_sent, read_body
 
@@ -44,13 +45,7 @@ class NewTask(BaseModel):
 class TasksAsked(Asked):
     all: bool = Field(default=False, description="Also those that are done or cancelled")
     limit: int = Field(default=50, ge=1, le=999)
-
-
-class TasksFound(BaseModel):
-    """Tasks, those that run first at the top."""
-
-    items: list[Task]
-    complete: bool = Field(description="Whether these are all; if not, a larger limit shows more")
+    after: str | None = Field(default=None, max_length=8000, description="The `next` of the page before")
 
 
 class Done(BaseModel):
@@ -64,11 +59,13 @@ _NEW = {"required": True, "content": {"application/json": {"schema": NewTask.mod
 
 
 @router.get("/tasks")
-async def tasks(memory: Opened, access: Accessed, asked: Annotated[TasksAsked, Query()]) -> TasksFound:
+async def tasks(memory: Opened, access: Accessed, asked: Annotated[TasksAsked, Query()]) -> Page[Task]:
     """What the agent is to do, what runs first at the top."""
     scope = scope_of(access, asked.owner)
-    found = await memory.store.tasks(scope, ended=asked.all, limit=asked.limit + 1)
-    return TasksFound(items=found[: asked.limit], complete=len(found) <= asked.limit)
+    after = None if asked.after is None else cursors.task(asked.after)
+    found = await memory.store.tasks(scope, ended=asked.all, limit=asked.limit + 1, after=after)
+    items = found[: asked.limit]
+    return Page(items=items, next=cursors.of_task(items[-1]) if len(found) > len(items) else None)
 
 
 @router.post("/tasks", status_code=201, response_model=Task, dependencies=[Owners], openapi_extra={"requestBody": _NEW})
@@ -81,6 +78,10 @@ async def add(request: Request, memory: Opened, access: Accessed) -> Task:
         raise BadInput(f"owner: {owner!r} is not agent/channel/sender, as in kate/telegram/42")
     times = {name: getattr(new, name) for name in ("at", "cron", "plan", "zone", "until")}
     name = key_of(request, new.name)
+    if "idempotency-key" in request.headers:  # who tries again is given what is there, also where it is done by now
+        for known in await memory.store.tasks(owner, id=name, ended=True):
+            if known.prompt == new.prompt.strip():
+                return known
     return await request.app.state.agent.tasks.create(new.prompt, to=to, id=name, runs_max=new.times, **times)
 
 

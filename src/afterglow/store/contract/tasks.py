@@ -9,7 +9,7 @@ from afterglow.store import audited, moving_tasks, tasks
 from afterglow.store.contract.running import Running
 from afterglow.store.goals import Step
 from afterglow.store.inbox import Waiting
-from afterglow.store.tasks import Task
+from afterglow.store.tasks import Task, TaskPlace
 from afterglow.store.transaction import Scope
 from afterglow.work import Claim, Due
 
@@ -22,9 +22,20 @@ class TaskVerbs(Running):
         run = partial(tasks.add_task, task=task, is_named=is_named, now=self.clock.now())
         return await self._write("add_task", task.owner, self._noted("add_task", run, audited.task_added))
 
-    async def tasks(self, scope: Scope, *, id: str | None = None, ended: bool = False, limit: int = 100) -> list[Task]:
-        """The tasks, those that run first at the top; with `ended` also those that are done or cancelled, behind them."""
-        return await self._read("tasks", scope, partial(tasks.tasks, id=id, ended=ended, limit=limit))
+    async def tasks(
+        self,
+        scope: Scope,
+        *,
+        id: str | None = None,
+        ended: bool = False,
+        limit: int = 100,
+        after: TaskPlace | None = None,
+    ) -> list[Task]:
+        """The tasks, those that run first at the top; with `ended` also those that are done or cancelled, behind them.
+
+        `after` is where the list before ended.
+        """
+        return await self._read("tasks", scope, partial(tasks.tasks, id=id, ended=ended, limit=limit, after=after))
 
     async def task(self, owner: str, id: str) -> Task:
         """One task, or NotFound."""

@@ -12,7 +12,7 @@ from afterglow.store import (
 )
 from afterglow.store.contract.running import Running
 from afterglow.store.transaction import EVERYONE, Scope
-from afterglow.work import Backlog, Claim, Due, Kind, Limits, State, Work
+from afterglow.work import Backlog, Claim, Due, Kind, Limits, State, Work, WorkPlace
 
 
 class WorkVerbs(Running):
@@ -75,10 +75,17 @@ class WorkVerbs(Running):
         return await self._write("retry", scope, partial(queue.retry, kind=kind, subject=subject))
 
     async def work_list(
-        self, scope: Scope, state: State | None = None, limit: int = 100, *, kind: Kind | None = None
+        self,
+        scope: Scope,
+        state: State | None = None,
+        limit: int = 100,
+        *,
+        kind: Kind | None = None,
+        after: WorkPlace | None = None,
     ) -> list[Work]:
-        """Work in a state and of a kind, what is ready first at the top."""
-        return await self._read("work_list", scope, partial(backlog.work_list, state=state, kind=kind, limit=limit))
+        """Work in a state and of a kind, what is ready first at the top; `after` is where the list before ended."""
+        run = partial(backlog.work_list, state=state, kind=kind, limit=limit, after=after)
+        return await self._read("work_list", scope, run)
 
     async def backlog(self, scope: Scope, kind: Kind | None = None) -> Backlog:
         """How much work there is in each state."""
