@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
@@ -13,11 +15,12 @@ from pydantic import BaseModel
 from afterglow.agent import Agent, Done, Text, ToolUsed
 from afterglow.agent.graph import graph
 from afterglow.errors import BadInput, ModelBadOutput, ModelBusy, ModelStopped
-from afterglow.model import Request, scripted
+from afterglow.model import Completion, Request, scripted
 from afterglow.model.offline import OfflineModel
 from afterglow.model.scripted import ScriptedModel, calls
 from afterglow.store.transaction import EVERYONE
 from afterglow.turns import Binding, Session, Turn
+from afterglow.work import Due
 from tests.agent.conftest import OpenAgent, echo, said_last
 from tests.conftest import KATE, OTHER
 from tests.paths.conftest import Calendar, summary
@@ -42,6 +45,19 @@ async def session_of(agent: Agent, binding: Binding = KATE) -> Session:
 
 async def turns_of(agent: Agent, binding: Binding = KATE) -> list[Turn]:
     return await agent.memory.turns(await session_of(agent, binding))
+
+
+def marks_of(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """What is marked due from now on by itself, not with a turn: each as its kind and reason."""
+    marked: list[tuple[str, str]] = []
+    real = agent.memory.store.mark_due
+
+    async def mark_due(owner: str, due: Due) -> None:
+        marked.append((due.kind, due.reason))
+        await real(owner, due)
+
+    monkeypatch.setattr(agent.memory.store, "mark_due", mark_due)
+    return marked
 
 
 @pytest.mark.spec("AGENT-2")
@@ -149,9 +165,12 @@ async def test_a_summary_that_fails_at_a_timeout_loses_nothing_and_says_so(agent
 
 
 @pytest.mark.spec("AGENT-2", "AGENT-4", "CTX-1", "P5")
-async def test_over_the_limit_the_compaction_is_due_behind_the_reply(agent_with: OpenAgent) -> None:
+async def test_over_the_limit_the_compaction_is_due_behind_the_reply(
+    agent_with: OpenAgent, monkeypatch: pytest.MonkeyPatch
+) -> None:
     limits = {"context": {"context_limit_tokens": 1500}, "compaction": {"interval": 0, "block_budget_tokens": 600}}
     agent = agent_with(settings={**limits, "answering": {"tools": ()}})
+    marked = marks_of(agent, monkeypatch)
     words = "so to speak " * 60
     for number in range(12):
         asked = len(model_of(agent).requests)
@@ -159,10 +178,26 @@ async def test_over_the_limit_the_compaction_is_due_behind_the_reply(agent_with:
         assert model_of(agent).requests[asked].messages, "the reply comes first"
         await agent.memory.settle()
     session = await session_of(agent)
+    assert marked and set(marked) == {("context", "threshold")}
     assert session.folded.to_seq > 0 and session.folded.waits == 0, "folded, and nobody waited for it"
     kept = await agent.memory.turns(session, first_seq=session.folded.to_seq + 1)
     assert kept[0].role == "user" and len(kept) >= 2, "the last exchange stays as it was said"
     assert (await agent.memory.context(session)).tokens <= 1500
+
+
+@pytest.mark.spec("AGENT-2", "CTX-1")
+async def test_instructions_that_are_over_the_limit_alone_are_not_folded_for_ever(
+    agent_with: OpenAgent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = {"context": {"context_limit_tokens": 1500}, "compaction": {"interval": 0, "block_budget_tokens": 600}}
+    agent = agent_with(settings=limits, instructions="Be kind to everybody you meet. " * 400)
+    marked = marks_of(agent, monkeypatch)
+    for number in range(6):
+        await agent.invoke(f"FACT-{number} {'so to speak ' * 20}")
+        await agent.memory.settle()
+    assert min((turn.usage or {})["input_tokens"] for turn in await turns_of(agent) if turn.role == "assistant") > 1500
+    assert not marked and not await agent.memory.store.work_list(KATE.owner, kind="context")
+    assert {request.purpose for request in model_of(agent).requests} == {"agent"}, "no model is asked to summarise"
 
 
 @pytest.mark.spec("AGENT-2", "CTX-6")
@@ -390,13 +425,21 @@ async def test_who_died_among_the_tools_goes_on_from_there(agent_with: OpenAgent
 
 @pytest.mark.spec("AGENT-8")
 async def test_who_stops_listening_stops_the_answer(agent_with: OpenAgent) -> None:
-    agent = agent_with(["one two three four five six", "Yes."])
+    go = asyncio.Event()
+
+    class Halting(ScriptedModel):
+        async def stream(self, request: Request) -> AsyncGenerator[str | Completion]:
+            async for piece in super().stream(request):
+                yield piece
+                await go.wait()
+
+    agent = agent_with(Halting(["one two three four five six", "Yes."]))
     events = agent.stream("Count.")
     assert await anext(events) == Text(text="one ")
     await events.aclose()
-    roles = [turn.role for turn in await turns_of(agent)]
-    assert roles in (["user"], ["user", "assistant"])
+    go.set()
     assert await agent.invoke("Are you there?") == "Yes."
+    assert [turn.role for turn in await turns_of(agent)] == ["user", "user", "assistant"], "the count came to no end"
 
 
 @pytest.mark.spec("AGENT-8", "AGENT-9")
@@ -457,6 +500,61 @@ async def test_of_two_calls_for_one_session_the_second_sees_the_answer_to_the_fi
     await asyncio.gather(agent.invoke("one"), agent.invoke("two"), agent.invoke("here", to=OTHER))
     assert [turn.role for turn in await turns_of(agent)] == ["user", "assistant", "user", "assistant"]
     assert model_of(agent).requests[-1].messages[-2].role == "assistant"
+
+
+class Counting(ScriptedModel):
+    """Says how many answers were made at once in a session, at most."""
+
+    def __init__(self) -> None:
+        super().__init__(echo)
+        self._live: Counter[str | None] = Counter()
+        self.most_at_once: Counter[str | None] = Counter()
+        self.all_at_once = 0
+
+    async def complete(self, request: Request) -> Completion:
+        here = request.session
+        self._live[here] += 1
+        self.most_at_once[here] = max(self.most_at_once[here], self._live[here])
+        self.all_at_once = max(self.all_at_once, self._live.total())
+        await asyncio.sleep(0.2)
+        self._live[here] -= 1
+        return await super().complete(request)
+
+
+@pytest.mark.spec("AGENT-6")
+@pytest.mark.parametrize("begin", [True, False], ids=["a new session", "one that is there"])
+async def test_calls_for_one_session_are_answered_one_by_one_however_they_name_it(
+    agent_with: OpenAgent, begin: bool
+) -> None:
+    agent, model = agent_with(counting := Counting()), counting
+    if not begin:
+        await agent.invoke("warm", session="a")
+    async with asyncio.timeout(30):
+        await asyncio.gather(
+            agent.invoke("a1", session="a"), agent.invoke("to the binding"), agent.invoke("a2", session="a")
+        )
+    assert model.most_at_once == {"a": 1}, "all three are about it"
+    answering = [asyncio.create_task(agent.invoke("a3", session="a"))]
+    await asyncio.sleep(0.1)
+    answering.append(asyncio.create_task(agent.invoke("b1", session="b")))
+    await asyncio.sleep(0.05)
+    answering.append(asyncio.create_task(agent.invoke("a4", session="a")))
+    answering.append(asyncio.create_task(agent.invoke("to the binding again")))
+    async with asyncio.timeout(30):
+        await asyncio.gather(*answering)
+    assert model.most_at_once == {"a": 1, "b": 1}, "also where another is begun meanwhile, and is the newest"
+    assert model.all_at_once == 2, "and no session waits for the other"
+    assert not agent._order.live  # pyright: ignore[reportPrivateUsage]
+
+
+@pytest.mark.spec("AGENT-6")
+async def test_first_messages_that_come_at_once_are_answered_one_by_one(agent_with: OpenAgent) -> None:
+    agent, model = agent_with(counting := Counting()), counting
+    async with asyncio.timeout(30):
+        asked = [agent.invoke(f"m{number}", to=to) for number in range(3) for to in (KATE, OTHER)]
+        await asyncio.gather(*asked, *[await agent.enqueue("waits", to=to) for to in (KATE, OTHER)])
+    assert set(model.most_at_once.values()) == {1} and len(model.most_at_once) == 2
+    assert model.all_at_once == 2, "two people do not wait for each other"
 
 
 @pytest.mark.spec("AGENT-6")

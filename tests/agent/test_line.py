@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from afterglow.agent import Agent
+from afterglow.agent.line import Handle
 from afterglow.clock import SystemClock
 from afterglow.conversation import reply_key
 from afterglow.errors import BadInput, ModelBusy, ModelStopped, StoreUnavailable
@@ -24,7 +25,7 @@ from afterglow.turns import Binding
 from afterglow.work import Claim, Limits
 from afterglow.worker import holder_name
 from tests.agent.conftest import OpenAgent, echo, said_last
-from tests.agent.test_agent import model_of, turns_of
+from tests.agent.test_agent import model_of, session_of, turns_of
 from tests.conftest import KATE, NOON, OTHER, OpenStore
 
 SOON = {"work": {"backoff_seconds": 0.05, "backoff_max_seconds": 0.2}, "spend": {"breaker_failures": 1000}}
@@ -644,3 +645,100 @@ async def test_what_is_delivered_again_after_its_answer_is_not_heard_twice(agent
     assert await (await agent.enqueue("hello", key="m", reply=heard.append)) == "You said: hello"
     await agent.close()
     assert heard == ["You said: hello"]
+
+
+@pytest.mark.spec("AGENT-6")
+async def test_an_answer_that_takes_its_own_message_back_ends_and_its_session_goes_on(agent_with: OpenAgent) -> None:
+    handles: list[Handle] = []
+
+    async def stop() -> str:
+        """Stops everything."""
+        return str(await handles[0].cancel())
+
+    def script(request: Request) -> scripted.Step:
+        return scripted.calls(("stop", {})) if said_last(request) == "stop yourself" else echo(request)
+
+    agent = agent_with(script, tools=[stop])
+    handles.append(await agent.enqueue("stop yourself"))
+    await until_asked(agent, 1)
+    handles.append(await agent.enqueue("and this?"))
+    async with asyncio.timeout(20):
+        with pytest.raises(asyncio.CancelledError):
+            await handles[0].answered
+        assert await handles[1] == "You said: and this?", "who waited behind it is answered"
+        assert await agent.invoke("next") == "You said: next"
+        await agent.close()
+
+
+@pytest.mark.spec("AGENT-6", "P1")
+async def test_a_message_that_comes_while_the_agent_closes_is_kept_and_whoever_awaits_it_is_told(
+    agent_with: OpenAgent, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent, put, written, closed = agent_with(), store.put_message, asyncio.Event(), asyncio.Event()
+
+    async def slow(message: Waiting) -> Waiting:
+        kept = await put(message)
+        written.set()
+        await closed.wait()
+        return kept
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "put_message", slow)
+        coming = asyncio.create_task(agent.enqueue("hello"))
+        await written.wait()
+        await agent.close(1)
+        closed.set()
+        handle = await coming
+    async with asyncio.timeout(10):
+        with pytest.raises(BadInput, match="answered when it runs again"):
+            await handle
+    (kept,) = await store.waiting_messages(KATE.owner, KATE.owner)
+    assert kept.listener is None, "so that nobody waits for this one to fetch the answer"
+    following = agent_with()
+    await following.resume()
+    await until_nothing_waits(following)
+    assert [turn.text for turn in await turns_of(following)] == ["hello", "You said: hello"]
+
+
+@pytest.mark.spec("AGENT-6")
+async def test_messages_to_a_session_and_to_its_binding_wait_in_one_line(agent_with: OpenAgent) -> None:
+    agent = agent_with(ScriptedModel(echo, delay_seconds=0.2))
+    await agent.invoke("first")
+    session = await session_of(agent)
+    handles = [await agent.enqueue("m1")]
+    await until_asked(agent, 2)
+    handles += [await agent.enqueue(f"m{n}", to=to) for n, to in enumerate((KATE, session, KATE, session), 2)]
+    answers = await asyncio.gather(*handles)
+    said = [turn.text for turn in await turns_of(agent)]
+    assert said[2:] == ["m1", "You said: m1", "m2", "m3", "m4", "m5", "You said: m5"]
+    assert answers[1:] == ["You said: m5"] * 4
+
+
+@pytest.mark.spec("AGENT-6")
+async def test_a_message_to_a_session_stays_its_own_where_another_is_begun_meanwhile(agent_with: OpenAgent) -> None:
+    agent = agent_with(ScriptedModel(echo, delay_seconds=0.3))
+    await agent.invoke("first")
+    session = await session_of(agent)
+    handles = [await agent.enqueue("m1")]
+    await until_asked(agent, 2)
+    handles.append(await agent.enqueue("m2", to=session))
+    await agent.memory.append(KATE, "user", "elsewhere", session="other")
+    handles.append(await agent.enqueue("m3", to=session))
+    handles.append(await agent.enqueue("m4"))
+    await asyncio.gather(*handles)
+    of_session = [turn.text for turn in await agent.memory.turns(session)]
+    assert of_session[2:] == ["m1", "You said: m1", "m2", "m3", "You said: m3"], (
+        "in order, though it is the newest no more"
+    )
+    assert [turn.text for turn in await turns_of(agent)] == ["elsewhere", "m4", "You said: m4"]
+
+
+@pytest.mark.spec("AGENT-6", "P8")
+async def test_a_line_that_is_done_leaves_nothing_behind(agent_with: OpenAgent) -> None:
+    agent = agent_with()
+    for handle in [await agent.enqueue("hello", to=somebody(number)) for number in range(20)]:
+        await handle
+    line = agent._line  # pyright: ignore[reportPrivateUsage]
+    async with asyncio.timeout(20):
+        while line._attending:  # pyright: ignore[reportPrivateUsage] # noqa: ASYNC110 - each ends by itself
+            await asyncio.sleep(0.01)

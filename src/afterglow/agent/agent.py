@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Generator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import aclosing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from itertools import takewhile
-from typing import Any, TypeVar
-from weakref import WeakValueDictionary
+from itertools import groupby, takewhile
+from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
 
 from afterglow.agent import running, talk
 from afterglow.agent.events import REASONS, Done, Event, Reason
 from afterglow.agent.line import Answered, Handle, Line, OnReply
-from afterglow.agent.manner import Manners
+from afterglow.agent.manner import Manner, Manners
+from afterglow.agent.order import Hold, Order, leave
 from afterglow.agent.tasks import Tasks
 from afterglow.clock import new_id
 from afterglow.context import Context
@@ -24,7 +24,7 @@ from afterglow.conversation import Reply, last_word
 from afterglow.errors import BadInput
 from afterglow.memory import Memory
 from afterglow.model import Model
-from afterglow.store.inbox import Waiting
+from afterglow.store.inbox import WAITING_MAX, Waiting
 from afterglow.telling import Deliver
 from afterglow.turns import Binding, Draft, Part, Session, Turn, check_not_empty
 from afterglow.work import Kind
@@ -33,9 +33,6 @@ from afterglow.working import work_limits
 
 T = TypeVar("T")
 _CLOSE_SECONDS = 15.0
-_Key = tuple[str, str]
-_inside: ContextVar[frozenset[object]] = ContextVar("inside", default=frozenset())
-"""The exchanges that this runs inside of: a tool that talks to its own session does not wait for itself."""
 answered: ContextVar[Binding | None] = ContextVar("answered", default=None)
 """Who is being answered, seen from inside."""
 
@@ -57,9 +54,7 @@ class Agent:
         self.memory = memory
         self.binding = binding
         self._manners = Manners(memory, model, tools, instructions)
-        self._locks: WeakValueDictionary[_Key, asyncio.Lock] = WeakValueDictionary()
-        self._live: dict[_Key, object] = {}
-        """The exchange that is under way at each place."""
+        self._order = Order(memory.store)
         self._line = Line(
             memory.store,
             self._answer_waiting,
@@ -88,7 +83,16 @@ class Agent:
         the session into its summary, which is returned. `complex_reschedule` answers `messages` alone with what fits
         `schema`, as JSON, and changes nothing.
         """
-        asked = _Asked(message, reason, to, session, messages, schema, parts, key)
+        asked = _Asked(
+            message=message,
+            reason=reason,
+            to=to,
+            session=session,
+            messages=messages,
+            schema=schema,
+            parts=parts,
+            key=key,
+        )
         return (await self._run(asked, _nobody)).text
 
     async def stream(
@@ -104,7 +108,16 @@ class Agent:
         key: str | None = None,
     ) -> AsyncGenerator[Event]:
         """As `invoke`, with what happens as it happens: Text and ToolUsed, and at last Done. Who stops listening stops it."""
-        asked = _Asked(message, reason, to, session, messages, schema, parts, key)
+        asked = _Asked(
+            message=message,
+            reason=reason,
+            to=to,
+            session=session,
+            messages=messages,
+            schema=schema,
+            parts=parts,
+            key=key,
+        )
         happened: asyncio.Queue[Event | None] = asyncio.Queue()
         run = asyncio.create_task(self._run(asked, happened.put_nowait))
         run.add_done_callback(lambda _: happened.put_nowait(None))
@@ -134,18 +147,19 @@ class Agent:
         if reason not in ("user_message", "scheduled_task"):
             raise BadInput(f"a message waits for an answer as user_message or scheduled_task, not as {reason!r}")
         place = self._place(to)
-        binding = place.binding if isinstance(place, Session) else place
+        binding, session = _binding_of(place), place.id if isinstance(place, Session) else None
         check_not_empty(message, parts)
         now = self.memory.store.clock.now()
         draft = Draft(role="user", text=message, trust="owner", origin="person", at=now, parts=parts, key=key)
         clean = (await self.memory.intake.prepared(draft, binding.agent)).draft
+        in_own_line = isinstance(place, Session) and not await self._is_of_the_bindings_line(place)
         waiting = Waiting(
-            owner=place.owner,
-            place=place.id if isinstance(place, Session) else place.owner,
+            owner=place.owner if in_own_line else binding.owner,
+            place=session if in_own_line and session else binding.owner,
             agent=binding.agent,
             channel=binding.channel,
             sender=binding.sender,
-            session=place.id if isinstance(place, Session) else None,
+            session=session,
             reason=reason,
             text=clean.text,
             parts=tuple(clean.parts),
@@ -197,20 +211,29 @@ class Agent:
         return await self._answer(place, asked, emit)
 
     async def _answer(self, place: Binding | Session, asked: _Asked, emit: Callable[[Event], None]) -> Done:
-        async with self._alone(await self._key(place, asked.session)):
-            return await self._exchange(place, asked, emit)
+        manner = await self._ready(place)
+        async with self._order.alone(place, asked.session) as hold:
+            return await self._exchange(place, asked, emit, manner, hold)
 
-    async def _exchange(self, place: Binding | Session, asked: _Asked, emit: Callable[[Event], None]) -> Done:
-        binding = place.binding if isinstance(place, Session) else place
-        manner = await self._manners.equipped(binding.agent)
+    async def _ready(self, place: Binding | Session) -> Manner:
+        """How this place is answered. What may take long to be there is there before anybody waits for the session."""
         await running.graph()
+        return await self._manners.equipped(_binding_of(place).agent)
 
-        def respond(context: Context) -> AsyncGenerator[Reply]:
+    async def _exchange(
+        self, place: Binding | Session, asked: _Asked, emit: Callable[[Event], None], manner: Manner, hold: Hold
+    ) -> Done:
+        binding = _binding_of(place)
+
+        async def respond(context: Context) -> AsyncGenerator[Reply]:
+            await self._go_on(hold, binding.owner, context.session)
             now = self.memory.store.clock.now()
             run = running.talk(self.memory, manner, emit, binding=binding, context=context, now=now)
-            return running.replies(run, asked.reason)
+            async with aclosing(running.replies(run, asked.reason)) as replies:
+                async for reply in replies:
+                    yield reply
 
-        with _set(answered, binding):
+        with _set(answered, binding), running.apart():
             done = await self.memory.exchange(
                 place,
                 asked.message,
@@ -224,12 +247,18 @@ class Agent:
             )
         return Done(text=done.text, exchanged=done)
 
+    async def _go_on(self, hold: Hold, owner: str, session: str) -> None:
+        """Hold the session that a message came to: one that began with it, or another that was begun meanwhile."""
+        if hold.key is None or hold.key[1] != session:
+            found = await self.memory.session(session, owner=owner)
+            await hold.move((found.owner, found.id))
+
     async def _utility(self, asked: _Asked, emit: Callable[[Event], None]) -> Done:
         assert asked.messages is not None
         if asked.schema is not None and not (isinstance(asked.schema, type) and issubclass(asked.schema, BaseModel)):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise BadInput(f"the schema is a class of Pydantic's BaseModel; this is {asked.schema!r}")
         place = asked.to or self.binding
-        binding = place.binding if isinstance(place, Session) else place
+        binding = None if place is None else _binding_of(place)
         manner = self._manners.of(binding.agent if binding else "agent")
         messages = talk.given(asked.messages)
         await running.graph()
@@ -244,16 +273,28 @@ class Agent:
         await running.graph()
         manner = self._manners.of(session.binding.agent)
         run = running.talk(self.memory, manner, emit, binding=session.binding, session=session)
-        async with self._alone(await self._key(session)):
+        async with self._order.alone(session):
             return Done(text=await running.result(run, "session_timeout"))
 
     async def _answer_waiting(self, messages: Sequence[Waiting]) -> Answered:
-        """One answer to messages that waited together, all of one reason: the earlier ones are said, the last is answered."""
-        last = messages[-1]
-        place = await self.memory.session(last.session, owner=last.owner) if last.session else last.binding
+        """The answer to messages that waited together, all of one reason: one for each session, of which the last counts."""
+        leave()  # a line is inside nobody's exchange, whoever woke it
         keys = {each.key for each in messages}
-        _inside.set(frozenset())  # a line is inside nobody's exchange, whoever woke it
-        async with self._alone(await self._key(place)):
+        newest = await self.memory.store.current_session(messages[-1].binding)
+        answered = Answered(text="", is_new=False)
+        for named, of_one in groupby(
+            messages, lambda each: None if newest and each.session == newest.id else each.session
+        ):
+            together = list(of_one)
+            place = await self.memory.session(named, owner=together[0].owner) if named else together[0].binding
+            answered = await self._answer_together(place, together, keys)
+        return answered
+
+    async def _answer_together(
+        self, place: Binding | Session, messages: Sequence[Waiting], keys: Collection[str]
+    ) -> Answered:
+        """One answer to messages of one session: the earlier ones are said, the last is answered."""
+        async with self._order.alone(place) as hold:
             # All of them, so that they are in the log before anything else can fail.
             turns = [await self._written(place, each) for each in messages]
             there = [await self._answer_there(*each, keys) for each in zip(turns, messages, strict=True)]
@@ -261,10 +302,21 @@ class Agent:
             if not unanswered and there[-1] is not None:
                 return Answered(text=there[-1].text, is_new=False)
             turn, last = turns[unanswered[-1]], messages[unanswered[-1]]
-            asked = _Asked(last.text, last.reason, None, None, None, None, last.parts, last.key)  # pyright: ignore
+            asked = _Asked(message=last.text, reason=cast("Reason", last.reason), parts=last.parts, key=last.key)
             # Where its turn stands, whatever was begun since.
-            done = await self._exchange(await self.memory.session(turn.session, owner=turn.owner), asked, _nobody)
+            session = await self.memory.session(turn.session, owner=turn.owner)
+            await self._go_on(hold, session.owner, session.id)
+            done = await self._exchange(session, asked, _nobody, await self._ready(session), hold)
         return Answered(text=done.text, is_new=done.exchanged is None or done.exchanged.context is not None)
+
+    async def _is_of_the_bindings_line(self, session: Session) -> bool:
+        """Whether messages for this session wait in the line of its binding: it is the one that this has now, or was lately."""
+        binding = session.binding
+        newest = await self.memory.store.current_session(binding)
+        if newest is not None and newest.id == session.id:
+            return True
+        waiting = await self.memory.store.waiting_messages(binding.owner, binding.owner, limit=WAITING_MAX)
+        return any(each.session == session.id for each in waiting)
 
     async def _written(self, place: Binding | Session, message: Waiting) -> Turn:
         """The turn of a message: where one that is tried again was written down, or else here."""
@@ -293,23 +345,6 @@ class Agent:
         speaking = [message.key, *(key for key in together if key in keys or not message.taken)]
         return next((answer for key in speaking if (answer := last_word(following, key))), None)
 
-    @asynccontextmanager
-    async def _alone(self, place: _Key) -> AsyncGenerator[None]:
-        """One exchange of a place at a time. Who is called from inside it goes on at once, or would wait for itself."""
-        if self._live.get(place) in _inside.get():
-            yield
-            return
-        lock = self._locks.get(place)
-        if lock is None:
-            lock = self._locks[place] = asyncio.Lock()
-        async with lock:
-            exchange = self._live[place] = object()
-            try:
-                with _set(_inside, _inside.get() | {exchange}):
-                    yield
-            finally:
-                del self._live[place]
-
     def _place(self, to: Binding | Session | None) -> Binding | Session:
         place = to or self.binding
         if place is None:
@@ -320,17 +355,6 @@ class Agent:
             raise BadInput(f"a message goes to a Binding or a Session; this is a {type(place).__name__}")
         return place
 
-    async def _key(self, place: Binding | Session, named: str | None = None) -> _Key:
-        """What one exchange at a time is kept by: the binding for its newest session, or else the session of its owner."""
-        session = place.id if isinstance(place, Session) else named
-        binding = place.binding if isinstance(place, Session) else place
-        if session is None:
-            return binding.owner, ""
-        newest = await self.memory.store.current_session(binding)
-        if newest is not None and newest.id == session:
-            return binding.owner, ""
-        return newest.owner if newest is not None else place.owner, session
-
     async def _session(self, place: Binding | Session) -> Session | None:
         """The session of a place as it is now; of a binding its open one."""
         if isinstance(place, Session):
@@ -338,18 +362,22 @@ class Agent:
         return await self.memory.store.current_session(place)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class _Asked:
     """What was asked of the agent."""
 
     message: str
     reason: Reason
-    to: Binding | Session | None
-    session: str | None
-    messages: Sequence[Any] | None
-    schema: type[BaseModel] | None
-    parts: Sequence[Part]
-    key: str | None
+    to: Binding | Session | None = None
+    session: str | None = None
+    messages: Sequence[Any] | None = None
+    schema: type[BaseModel] | None = None
+    parts: Sequence[Part] = ()
+    key: str | None = None
+
+
+def _binding_of(place: Binding | Session) -> Binding:
+    return place.binding if isinstance(place, Session) else place
 
 
 @contextmanager

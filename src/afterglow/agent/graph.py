@@ -30,6 +30,7 @@ from afterglow.agent.events import Event, Reason, Text, ToolUsed
 from afterglow.agent.remembered import remembered
 from afterglow.agent.talk import reply_of, result_of, said_in
 from afterglow.agent.tools import Tool, Used, use
+from afterglow.compaction import Limits, decide
 from afterglow.context import Context
 from afterglow.conversation import Reply
 from afterglow.errors import ModelBadOutput, ModelTooLong
@@ -79,8 +80,8 @@ class Talk:
     schema: type[BaseModel] | None = None
 
     @property
-    def limit_tokens(self) -> int:
-        return self.memory.settings.context.context_limit_tokens
+    def limits(self) -> Limits:
+        return self.memory.frame_of(self.somebody.agent).limits
 
     @property
     def somebody(self) -> Binding:
@@ -111,7 +112,7 @@ def route_after_model(state: State, runtime: Runtime[Talk]) -> Literal["tools", 
     last = state["replies"][-1]
     if tool_calls(last.parts):
         return "tools"
-    if (last.usage or {}).get("input_tokens", 0) > runtime.context.limit_tokens:
+    if (last.usage or {}).get("input_tokens", 0) > runtime.context.limits.context_limit_tokens:
         return "summarise"
     return "__end__"
 
@@ -150,11 +151,13 @@ async def tools(state: State, runtime: Runtime[Talk]) -> Change:
 
 
 async def summarise(state: State, runtime: Runtime[Talk]) -> Change:
-    """The context is over its limit: it is to be folded, behind the reply."""
+    """The context is over its limit: where folding helps, which `decide` says, it is to be folded behind the reply."""
     talk = runtime.context
-    session = await talk.here()
-    due = Due(kind="context", at=talk.memory.store.clock.now(), reason="threshold", subject=session.id)
-    await talk.memory.store.mark_due(session.owner, due)
+    here = await talk.here()
+    session = await talk.memory.session(here.id, owner=here.owner)  # as it is with the reply
+    if reason := decide(session, talk.limits, complete=True):
+        due = Due(kind="context", at=talk.memory.store.clock.now(), reason=reason, subject=session.id)
+        await talk.memory.store.mark_due(session.owner, due)
     return {}
 
 
@@ -235,4 +238,4 @@ def graph() -> Any:
     made.add_edge("tools", "model")
     for last in (summarise, summarise_all, utility):
         made.add_edge(last.__name__, END)
-    return made.compile()
+    return made.compile(checkpointer=False)

@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from inspect import isawaitable
 from secrets import token_hex
 from typing import Any
@@ -148,6 +149,8 @@ class Line:
         self._ending: set[asyncio.Task[None]] = set()
         """What is not to be broken off: the end of an answer, and its handing over."""
         self._closed = asyncio.Event()
+        self._left = False
+        """Whether nothing is finished any more of what was begun before it was closed."""
 
     async def put(self, message: Waiting, reply: OnReply | None) -> Handle:
         """Write the message down, and see to its line."""
@@ -157,6 +160,8 @@ class Line:
         handle = Handle(self, kept, reply)
         self._handles.setdefault((kept.owner, kept.place), []).append(handle)
         self._attend((kept.owner, kept.place))
+        if self._left:  # it was closed meanwhile
+            await self._leave()
         return handle
 
     async def resume(self) -> int:
@@ -184,7 +189,8 @@ class Line:
         if running is not None and message.key in self._now.get(place, ()):
             running.cancel()
             try:
-                await asyncio.gather(running, return_exceptions=True)
+                # Not gathered: called from inside the answer, this is broken off with it, and would break it off again.
+                await asyncio.wait([running])
             finally:
                 self._attend(place)
         return True
@@ -196,6 +202,11 @@ class Line:
             called.set()
         await _wait(list(self._attending.values()), seconds)
         await _wait(list(self._ending), seconds)
+        self._left = True
+        await self._leave()
+
+    async def _leave(self) -> None:
+        """Nobody listens here any more."""
         _listening_here.discard(self._listener)
         if self._handles:
             with suppress(AfterglowError):  # then others find out in a while
@@ -245,8 +256,17 @@ class Line:
         self._asked.add(place)
         if place in self._calls:
             self._calls[place].set()
-        if place not in self._attending or self._attending[place].done():
-            self._attending[place] = asyncio.create_task(self._answer_line(place))
+        running = self._attending.get(place)
+        if running is None or running.done():
+            self._attending[place] = running = asyncio.create_task(self._answer_line(place))
+            running.add_done_callback(partial(self._attended, place))
+
+    def _attended(self, place: _Place, ended: asyncio.Task[None]) -> None:
+        """Nobody sees to the line now; where it was broken off, and is still asked for, somebody does again."""
+        if self._attending.get(place) is ended:
+            del self._attending[place]
+            if ended.cancelled() and place in self._asked:
+                self._attend(place)
 
     async def _answer_line(self, place: _Place) -> None:
         wait = _AGAIN_SECONDS
@@ -375,7 +395,8 @@ async def _wait(tasks: Sequence[asyncio.Task[None]], seconds: float) -> None:
         _, late = await asyncio.wait(tasks, timeout=seconds)
         for task in late:
             task.cancel()
-        await asyncio.gather(*late, return_exceptions=True)
+        if late:
+            await asyncio.wait(late)
 
 
 def _through(deliver: Deliver, binding: Binding) -> OnReply:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from afterglow.agent.events import Event, Reason
@@ -54,9 +54,31 @@ def talk(memory: Memory, manner: Manner, emit: Callable[[Event], None], **more: 
     )
 
 
+@contextmanager
+def apart() -> Generator[None]:
+    """Within this a run is nobody's part. Only where the graph is loaded.
+
+    Called from a node of a host's graph, it would be taken for a part of that: resumed from its checkpoints, which would hold
+    what was said here, stopped by its limit, and heard in its stream.
+    """
+    from langchain_core.runnables.config import var_child_runnable_config
+
+    before = var_child_runnable_config.set(None)
+    try:
+        yield
+    finally:
+        var_child_runnable_config.reset(before)
+
+
+def _limits(run: Talk) -> dict[str, Any]:
+    """Two steps for each round of tools, the answer, and what is done behind it; with room for LangGraph's own."""
+    return {"recursion_limit": 2 * run.answering.tool_rounds_max + 4}
+
+
 async def replies(run: Talk, reason: Reason) -> AsyncGenerator[Reply]:
     """The replies of a run as they come. The next step begins when the one before is written down."""
-    async with aclosing((await graph()).astream({"reason": reason}, context=run, stream_mode="updates")) as updates:
+    ways = await graph()
+    async with aclosing(ways.astream({"reason": reason}, _limits(run), context=run, stream_mode="updates")) as updates:
         async for update in updates:
             changes: list[Mapping[str, Any] | None] = list(update.values())
             for reply in [reply for change in changes for reply in (change or {}).get("replies", ())]:
@@ -65,5 +87,7 @@ async def replies(run: Talk, reason: Reason) -> AsyncGenerator[Reply]:
 
 async def result(run: Talk, reason: Reason) -> str:
     """What comes of a run that is no talk."""
-    state = await (await graph()).ainvoke({"reason": reason}, context=run)
+    ways = await graph()
+    with apart():
+        state = await ways.ainvoke({"reason": reason}, _limits(run), context=run)
     return str(state.get("result", ""))
