@@ -48,11 +48,37 @@ SAID = date(2026, 3, 4)  # a Wednesday
         ('Ana likes "Yesterday", the song', 'Ana likes "Yesterday", the song'),
         ("Ana has been here for the last two years", "Ana has been here for the last two years"),
         ("Guten Morgen", "Guten Morgen"),
+        ("Ana calls in twenty days", "Ana calls on 24 March 2026"),
+        ("El usuario vuelve mañana", "El usuario vuelve 2026-03-05"),
+        ("Er kommt morgen", "Er kommt 2026-03-05"),
+        ("Tomorrow Ana flies", "On 5 March 2026 Ana flies"),
         ("It is on 3 March 2026", "It is on 3 March 2026"),
     ],
 )
 def test_a_relative_day_becomes_the_day_it_was(text: str, absolute: str) -> None:
     assert made_absolute(text, SAID) == absolute
+
+
+@pytest.mark.spec("FACT-3")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "El usuario prefiere volar por la mañana.",
+        "El usuario se levanta a las 6 de la mañana.",
+        "Every evening send the plan for tomorrow.",
+        "The user wants a summary of yesterday's mail every morning.",
+        "The user wants weekly reports on what happened last week.",
+        "Der Nutzer will jeden Abend den Plan für morgen.",
+        "The user wants to be called within 2 days of any change.",
+        "The user reads USA Today.",
+        "The user's favourite song is Yesterday.",
+        "Der Nutzer trinkt den ganzen Morgen Kaffee.",
+        "Der Nutzer hat diesen Morgen frei.",
+    ],
+)
+def test_what_is_of_no_one_day_stays_as_it_was_said(text: str) -> None:
+    assert made_absolute(text, SAID) == text
+    assert not left_relative(text)
 
 
 @pytest.mark.spec("FACT-4")
@@ -71,6 +97,9 @@ def test_a_relative_day_becomes_the_day_it_was(text: str, absolute: str) -> None
         ("They moved 2026-01.", "Wir sind letzten Monat umgezogen", "2026-01"),
         ("The dentist is on 9 March 2026.", "the dentist is on Monday", None),
         ("It was said on 4 March 2026.", "it broke", None),
+        ("Ana is away from 10 March 2026 to 14 March 2026.", "away from 10 to 14 March", None),
+        ("Ana is away from 10 March 2026 to 14 March 2026.", "away March 10-14", None),
+        ("Ana is away from 11 March 2026 to 14 March 2026.", "away from 10 to 14 March", "11 March 2026"),
         ("Release 2.4 is out.", "2.4 is out", None),
         ("It is on 2026-02-30.", "it is on 30 February", "2026-02-30"),
     ],

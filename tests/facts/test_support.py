@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from afterglow.facts.said import Said, Spoken
-from afterglow.facts.support import lacking, needed
+from afterglow.facts.support import lacking, needed, unsaid_numbers
 from afterglow.terms import terms
 from afterglow.turns import Turn
 
@@ -55,3 +55,24 @@ def test_what_a_text_does_not_say_is_named() -> None:
     assert lacking("Ana lives in Rome.", Spoken("My sister lives in Rome.", terms), NOON.date()) == {"ana"}
     assert lacking("Ana has 3 dogs.", Spoken("Ana has three dogs", terms), NOON.date()) == set()
     assert lacking("It is on 9 March 2026.", Spoken("it is tomorrow", terms), NOON.date()) == {"9 March 2026"}
+
+
+@pytest.mark.spec("FACT-4")
+@pytest.mark.parametrize(
+    ("content", "text", "unsaid"),
+    [
+        ("Leo is 5 years old.", "Leo is five.", set[str]()),
+        ("Ana has 20 apples.", "Ana has twenty apples", set[str]()),
+        ("Ana is 72.", "Ana is seventy-two", set[str]()),
+        ("Ana is 70.", "Ana is seventy-two", {"70"}),
+        ("It is at 19:30.", "it is at 7.30pm", set[str]()),
+        ("It is at 7:30 pm.", "it is at 19:30", set[str]()),
+        ("It is at 19:00.", "it is at 7 pm", set[str]()),
+        ("It is at 7:30.", "it is at 19:30", {"7:30"}),
+        ("It is at 9:30.", "it is at half past nine", set[str]()),
+        ("It is at 5:45.", "it is at quarter to six", set[str]()),
+        ("It is at 9:15.", "it is at half past nine", {"9:15"}),
+    ],
+)
+def test_a_number_is_the_same_in_words_and_by_either_clock(content: str, text: str, unsaid: set[str]) -> None:
+    assert unsaid_numbers(content, text, NOON.date()) == unsaid

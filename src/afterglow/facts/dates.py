@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from functools import cache, lru_cache
 
+from afterglow.facts.numbers import COUNTS, number_of
 from afterglow.facts.spans import spans_in, spans_written
 
 _MONTH_NAMES = [
@@ -41,6 +42,22 @@ _MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES, 1) for name
 _DAYS = {name: number for number, names in enumerate(_DAY_NAMES) for name in names.split()}
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _DAY = "|".join(sorted(_DAYS, key=len, reverse=True))
+_BEFORE_A_MORNING = (
+    "guten",
+    "heute",
+    "gestern",
+    "am",
+    "jeden",
+    "den",
+    "diesen",
+    "dem",
+    "ganzen",
+    "einen",
+    "der",
+    "frühen",
+    "späten",
+)
+_NOT_THE_MORNING = "".join(f"(?<!{each} )" for each in _BEFORE_A_MORNING)
 _AWAY = {
     -2: "the day before yesterday|day before yesterday|vorgestern|avant-hier|anteayer|przedwczoraj|前天",
     -1: "yesterday|last night|gestern|hier soir|ayer|wczoraj|昨天",
@@ -48,13 +65,10 @@ _AWAY = {
         "today|tonight|this morning|this afternoon|this evening|earlier today|heute abend|heute|aujourd'hui|ce soir|hoy|dziś|"
         "dzisiaj|今天"
     ),
-    1: "tomorrow|(?<!guten )(?<!heute )(?<!gestern )(?<!am )(?<!jeden )morgen|demain|mañana|jutro|明天",
+    1: f"tomorrow|{_NOT_THE_MORNING}morgen|demain|(?<!la )(?<!esta )(?<!una )mañana|jutro|明天",
     2: "the day after tomorrow|day after tomorrow|übermorgen|après-demain|pasado mañana|pojutrze|后天",
 }
-_ENGLISH = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_SMALL = {"a": 1, "an": 1, "a couple of": 2, "ein": 1, "einem": 1, "einer": 1, "zwei": 2, "drei": 3, "vier": 4}
-_NUMBERS = {**{word: number for number, word in enumerate(_ENGLISH, 1)}, **_SMALL}
-_COUNT = rf"\d{{1,3}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))}"
+_COUNT = rf"\d{{1,3}}|{'|'.join(sorted(COUNTS, key=len, reverse=True))}"
 _UNITS = {"day": 1, "days": 1, "week": 7, "weeks": 7, "tag": 1, "tagen": 1, "woche": 7, "wochen": 7}
 _RELATIVE = re.compile(
     "|".join(
@@ -63,7 +77,7 @@ _RELATIVE = re.compile(
                 rf"(?P<away{n + 2}>(?<!\w)(?:{words})(?!\w))"
                 for n, words in sorted(_AWAY.items(), key=lambda e: -len(e[1]))
             ),
-            rf"(?<!\w)(?:in|within) (?P<later>{_COUNT}) (?P<later_unit>{'|'.join(_UNITS)})(?!\w)",
+            rf"(?<!\w)in (?P<later>{_COUNT}) (?P<later_unit>{'|'.join(_UNITS)})(?!\w)",
             rf"(?<!\w)(?P<ago>{_COUNT}) (?P<ago_unit>{'|'.join(_UNITS)}) ago(?!\w)",
             rf"(?<!\w)vor (?P<vor>{_COUNT}) (?P<vor_unit>{'|'.join(_UNITS)})(?!\w)",
             r"(?<!\w)(?P<which>next|this past|this|last|coming|nächsten?|kommenden?|letzten?|on|am)\s+"
@@ -113,6 +127,23 @@ _LEFT = re.compile(
     re.IGNORECASE,
 )
 _WEEKDAY = re.compile(rf"(?<!\w)(?:{_DAY})(?!\w)", re.IGNORECASE)
+_AGAIN = re.compile(
+    r"(?<!\w)(?:every|each|always|daily|weekly|monthly|nightly|whenever|any (?:change|time|day)|usually|jede[nrsm]?|immer"
+    r"|täglich|wöchentlich|cada|siempre|tod[oa]s l[oa]s|chaque|toujours|tou(?:te)?s les|ogni|sempre|tod[oa]s [oa]s"
+    r"|każd\w+|zawsze|codziennie|кажд\w+|всегда|elke?|altijd)(?!\w)|[每毎]|매일|매주",
+    re.IGNORECASE,
+)
+"""What happens again and again."""
+_ENGLISH_DAY = re.compile(r"(?:tomorrow|yesterday|today|tonight|last night|next|last|this)(?!\w)", re.IGNORECASE)
+_BEGINS = re.compile(r"(?:^|[.!?:;…\n])[\s\"“'(–—-]*$")
+_NTH = r"(?:st|nd|rd|th|\.)?"
+_TO = r"(?: (?:to|until|till|and|bis|al?|au|do) | ?[-–] ?)"
+_FROM_TO = re.compile(
+    rf"(?<!\d)(?P<first>\d{{1,2}}){_NTH}(?={_TO}\d{{1,2}}{_NTH}\s(?:of\s|de\s)?(?P<name>{_MONTH})(?!\w))"
+    rf"|(?<!\w)(?P<name2>{_MONTH})\.? (?P<first2>\d{{1,2}}){_NTH}{_TO}(?P<last2>\d{{1,2}})(?!\d)",
+    re.IGNORECASE,
+)
+"""From one day of a month to another: the month is named once, and meant of both."""
 
 
 def day_text(day: date) -> str:
@@ -121,8 +152,14 @@ def day_text(day: date) -> str:
 
 
 def made_absolute(text: str, said: date) -> str:
-    """The text with each relative day or span as what it was. What has a capital inside quotation marks is a title."""
+    """The text with each relative day or span as what it was.
+
+    What has a capital inside quotation marks, or in English inside a sentence, is a title. Where something happens again and
+    again, so does its tomorrow: "every evening the plan for tomorrow" is of no one day.
+    """
     text = _folded(text)
+    if _AGAIN.search(text):
+        return text
     for each in (_of_weeks, _spans_of, _days_of, _few_of):
         text = each(text, said)
     return text
@@ -130,7 +167,7 @@ def made_absolute(text: str, said: date) -> str:
 
 def left_relative(text: str) -> bool:
     """Whether the text still speaks of a day that can only be told from the day it was said on."""
-    return any(not _is_title(match) for match in _LEFT.finditer(text))
+    return not _AGAIN.search(text) and any(not _is_title(match) for match in _LEFT.finditer(text))
 
 
 def _of_weeks(text: str, said: date) -> str:
@@ -185,17 +222,26 @@ def _led(match: re.Match[str], words: str, by: str) -> str:
 
 
 def _is_title(match: re.Match[str]) -> bool:
-    quoted = (found.span() for found in _QUOTES.finditer(match.string))
-    return match.group()[0].isupper() and any(start < match.start() < end for start, end in quoted)
+    if not match.group()[0].isupper():
+        return False
+    if _ENGLISH_DAY.match(match.group()) and not _BEGINS.search(match.string[: match.start()]):
+        return True
+    return any(found.start() < match.start() < found.end() for found in _QUOTES.finditer(match.string))
 
 
 @lru_cache(maxsize=_TEXTS_KEPT)
 def days_named(text: str, said: date) -> frozenset[date]:
     """The days that a text means, by their date or seen from the day it was said; of a day without a year, the near ones."""
-    text = _folded(text)
+    text = _FROM_TO.sub(_with_both_months, _folded(text))
     relative = {day for match in _RELATIVE.finditer(text) for day in _meant(match, said)}
     weekdays = {day for match in _WEEKDAY.finditer(text) for day in _around(_DAYS[match.group().lower()], said)}
     return frozenset(relative | weekdays | {day for match in _ABSOLUTE.finditer(text) for day in _written(match, said)})
+
+
+def _with_both_months(match: re.Match[str]) -> str:
+    if match["first"]:
+        return f"{match['first']} {match['name']}"
+    return f"{match['first2']} {match['name2']} {match['last2']} {match['name2']}"
 
 
 def years_named(text: str, said: date) -> set[int]:
@@ -253,8 +299,7 @@ def _meant(match: re.Match[str], said: date) -> Iterator[date]:
     found = match.groupdict()
     for name in ("later", "ago", "vor"):
         if found[name]:
-            number = found[name].lower()
-            days = (int(number) if number.isdigit() else _NUMBERS[number]) * _UNITS[found[f"{name}_unit"].lower()]
+            days = number_of(found[name]) * _UNITS[found[f"{name}_unit"].lower()]
             yield from _shifted(said, days if name == "later" else -days)
             return
     if found["weekday"]:

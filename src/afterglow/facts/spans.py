@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
 
+from afterglow.facts.numbers import COUNTS, number_of
+
 _MONTH_NAMES = [name.lower() for name in calendar.month_name if name]
 _LAST, _THIS, _NEXT = r"(?<!\bthe )(?:last|past|this past)", "this", r"(?<!\bthe )(?:next|the coming|coming)"
 _LETZT, _DIES, _NAECHST = "(?:letzte|vergangene|vorige)[nrms]?", "diese[nrms]?", "(?:nächste|kommende)[nrms]?"
@@ -46,17 +48,7 @@ _SAID: dict[tuple[str, int], str] = {
     r"|l['’]anno prossimo|(?:n?o )?(?:próximo ano|ano que vem)|w przyszłym roku|в следующем году|volgend jaar"
     r"|明年|来年|내년",
 }  # fmt: skip
-_ENGLISH = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_COUNTS = {
-    **{word: n for n, word in enumerate(_ENGLISH, 1)},
-    "a": 1,
-    "an": 1,
-    "a couple of": 2,
-    "einem": 1,
-    "zwei": 2,
-    "drei": 3,
-}
-_COUNT = rf"\d{{1,2}}|{'|'.join(sorted(_COUNTS, key=len, reverse=True))}"
+_COUNT = rf"\d{{1,2}}|{'|'.join(sorted(COUNTS, key=len, reverse=True))}"
 _UNSPACED = re.compile(r"[\u3041-\u9fff\uac00-\ud7af]")
 
 
@@ -134,8 +126,7 @@ def _spans(match: re.Match[str], said: date) -> Iterator[Span]:
     found = match.groupdict()
     for group, sign in (("ago", -1), ("vor", -1), ("later", 1)):
         if found[group]:
-            number = found[group].lower()
-            count = sign * (int(number) if number.isdigit() else _COUNTS[number])
+            count = sign * number_of(found[group])
             yield _shifted("month" if found[f"{group}_unit"].lower() in ("month", "monat") else "year", count, said)
             return
     if found["name"]:

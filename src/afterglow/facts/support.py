@@ -14,6 +14,7 @@ from datetime import date
 from afterglow.facts import QUOTE_CHARS_MAX, normalised
 from afterglow.facts.dates import unsupported_days, without_days, years_beside, years_named
 from afterglow.facts.names import is_german, kin_in, names
+from afterglow.facts.numbers import is_among, numbers_meant, numbers_written
 from afterglow.facts.said import Cut, Said, Spoken, sentences
 from afterglow.language import SMALL_WORDS
 from afterglow.turns import Turn
@@ -22,14 +23,7 @@ _STATED_MIN = 1 / 3
 _STATED_SHORT_MIN = 0.5
 _SHORT_TERMS = 4
 _PART = re.compile(r"[,;:]\s|\s(?:and|but|who|which|und|aber|y|et|e|i|и|en)\s", re.IGNORECASE)
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_GROUPED = re.compile(r"\+?\(?\d+(?:[ \-/.)(]{1,2}\d{2,})+")
-"""As telephone numbers are written: the groups are one number. Two numbers with a word or a comma between them are two."""
 _SHORT_YEAR = re.compile(r"['’](\d\d)(?!\w)")
-_SPELLED = {
-    word: str(number)
-    for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())  # noqa: SIM905
-}
 _FRAME = frozenset(
     """user owner assistant agent person speaker somebody say said tell told ask state mention note report explain describ
     prefer prefers preference like love hate want wish plan intend decid decide decision agre agree choos chose chosen feel
@@ -41,6 +35,8 @@ _FRAME = frozenset(
 )
 """How facts speak of what was said; such words prove nothing and need no proof. Stemmed, as they are compared."""
 _SMALL = frozenset(normalised(word) for word in SMALL_WORDS)
+_OLD = re.compile(r"\byears?[ -]old\b", re.IGNORECASE)
+"""Who is five is five years old."""
 _USER_UNSPACED = re.compile(r"ユーザーは?|用户|使用者|사용자[는은가]?")
 
 
@@ -77,32 +73,24 @@ def lacking(content: str, spoken: Spoken, day: date) -> set[str]:
 
 def unsaid_numbers(content: str, text: str, said_on: date) -> set[str]:
     """The numbers in the content that were never said. A year may be one that a day or a span which was said lies in."""
-    named = _NUMBER.findall(without_days(content))
+    named = numbers_written(without_days(content))
     if not named:
         return set()
-    folded = " ".join(_SPELLED.get(word, word) for word in text.casefold().split())
-    numbers = {_bare(number) for number in _NUMBER.findall(folded)}
-    numbers |= {re.sub(r"\D", "", group).lstrip("0") for group in _GROUPED.findall(folded)}
     years = years_named(text, said_on) | years_beside(content, text, said_on)
-    numbers |= {str(year) for year in years} | {f"20{year}" for year in _SHORT_YEAR.findall(text)}
-    return {number for number in named if _bare(number) not in numbers}
-
-
-def _bare(number: str) -> str:
-    """A number as it is compared: 1,204 and 1204 are one, 3.5 and 35 are not."""
-    whole = re.sub(r"[.,](?=\d{3}(?!\d))", "", number)
-    return re.sub(r"[,:]", ".", whole).lstrip("0") or "0"
+    meant = numbers_meant(text) | {str(year) for year in years} | {f"20{year}" for year in _SHORT_YEAR.findall(text)}
+    return {number for number in named if not is_among(number, content, meant)}
 
 
 def own_terms(content: str, cut: Cut) -> list[str]:
     """The terms that a statement must have from what was said."""
-    bare = _USER_UNSPACED.sub(" ", without_days(content))
+    bare = _USER_UNSPACED.sub(" ", _OLD.sub(" ", without_days(content)))
     return [term for term in dict.fromkeys(cut(bare)) if term not in _FRAME and term not in _SMALL]
 
 
 def support(content: str, spoken: Spoken) -> float:
-    """Which share of the statement's own words was said."""
-    own = own_terms(content, spoken.cut)
+    """Which share of the statement's own words was said. Relatives and numbers have rules of their own."""
+    kin = _kin_terms(content, spoken)
+    own = [term for term in own_terms(content, spoken.cut) if spoken.says(term) or not (term in kin or term.isdigit())]
     return sum(map(spoken.says, own)) / len(own) if own else 1.0
 
 
@@ -127,8 +115,12 @@ def adds(content: str, spoken: Spoken) -> bool:
 def _without_names(own: Sequence[str], content: str, spoken: Spoken) -> list[str]:
     """The terms but for names, and for what was said in another way: relatives and numbers, which have rules of their own."""
     named = set[str]() if is_german(content) else {term for name in names(content) for term in spoken.cut(name)}
-    kin = {term for word in kin_in(content) for term in spoken.cut(word)}
+    kin = _kin_terms(content, spoken)
     return [term for term in own if term not in named and (spoken.says(term) or not (term in kin or term.isdigit()))]
+
+
+def _kin_terms(content: str, spoken: Spoken) -> set[str]:
+    return {term for word in kin_in(content) for term in spoken.cut(word)}
 
 
 def _quoted(sentence: str) -> str:
