@@ -35,6 +35,7 @@ from afterglow.facts import (
 )
 from afterglow.facts.dates import left_relative, made_absolute, unsupported_days
 from afterglow.facts.denial import is_turned_round
+from afterglow.facts.hedges import is_hardened
 from afterglow.facts.names import unsaid_kin, unsaid_name
 from afterglow.facts.quoted import sentences_quoted
 from afterglow.facts.roles import is_swapped
@@ -203,6 +204,8 @@ def _checked(claim: Claimed, said: Said, zone: tzinfo, cut: Cut) -> Proved | str
             return "not in the sentence it quotes"
         if is_turned_round(content, sentence, cut):
             return "the opposite of what was said"
+        if kind != "open_thread" and is_hardened(content, sentence, cut):
+            return "a plan, a wish or the past as a fact"
         if is_swapped(content, sentence, cut):
             return "who and how many are not as they were said"
     own_words = said.words[turn.seq].text

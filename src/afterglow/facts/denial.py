@@ -8,12 +8,11 @@ words are those of the languages that the other rules know, the commonest alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
 
-from afterglow.facts.quoted import sentences
+from afterglow.facts.clauses import clauses, is_conditional, of_the_same
+from afterglow.facts.said import Cut
+from afterglow.facts.support import own_terms
 from afterglow.language import language_of
-
-Cut = Callable[[str], Sequence[str]]
 
 _NOT_MEANT = (
     r"(?:not|nicht|no) (?:only|just|nur|solo|sólo)|no (?:doubt|problem|worries|matter|wonder|big deal|kidding)|no\.? ?\d",
@@ -29,10 +28,13 @@ _NOT_MEANT = (
 _WORDS = (
     r"\w+n['’]t|not|cannot|no|none|nobody|nothing|nowhere|never|neither|nor|no longer|any ?more|unable|hardly",
     r"refus\w+|declin\w+|reject\w+|avoid\w*|dislik\w+|hat(?:e|es|ed)|detest\w*|loath\w+|cancel\w*|lacks?|lacking|except",
-    r"quit|stops? (?=\w+ing\b|it\b|that\b|this\b|my\b)|stopped|stopping|gave up|giv(?:e|es|ing|en) up|forget",
+    r"quit|stops? (?:\w+ing|it|that|this|my)|stopped|stopping|gave up|giv(?:e|es|ing|en) up|forget|forgot to",
+    r"abstain\w*|skip(?:s|ped|ping)?|turn(?:s|ed|ing)? (?:\w+ ){0,3}?down|intoleran\w+|yet to",
+    r"far from (?:\w+(?:ed|ing)|done|over|ready|sure|perfect|clear|it|the end|complete)",
     r"den(?:y|ies|ied)|fail(?:s|ed)? to|can(?:no|')t stand|against (?:using|having|buying|taking|it)",
     r"(?:decid|vot|argu|advis|speak|am|are|is|was|were|be|i['’]m|we['’]re)\w* (?:\w+ly )?against",
-    r"nicht|kein\w*|nie|niemals|niemand|nichts|nirgends|weder|weiger\w*|verweiger\w*|hasse|hassen|hasst|vermeid\w*|meide\w*",
+    r"nicht|kein\w*|nie|niemals|niemand|nichts|nirgends|weder|weiger\w*|verweiger\w*|hasse|hassen|hasst|vermeid\w*"
+    r"|meide\w*",
     r"abgesagt|abgelehnt|lehn\w+ .{0,40}\bab|gegen .{0,40}entschieden|entschieden .{0,15}gegen|aufgehört|dagegen",
     r"ne|pas|jamais|rien|aucune?|ni|déteste\w*|évite\w*|n['’](?=[aeiouyhéèêàœ])\w+|arrêté|annulé\w*|décidé contre",
     r"nunca|jamás|nada|nadie|ningún|ninguna?|tampoco|rechaz\w+|odi[oa]\w*|evit\w+|en contra|decid\w+ contra|ya no|dejé",
@@ -51,16 +53,9 @@ _WITHOUT = re.compile(r"(?<!\w)(?:without|ohne|sans|sin|senza|sem|bez|без|zon
 _IDIOM = re.compile(rf"(?<!\w)(?:{'|'.join(_NOT_MEANT)})", re.IGNORECASE)
 _DENIAL = re.compile(rf"(?<!\w)(?:{'|'.join(_WORDS)})(?!\w)|{_UNSPACED}", re.IGNORECASE)
 _PORTUGUESE_NO = re.compile(r"(?<!\w)nos?(?!\w)", re.IGNORECASE)
-_SUBJECT = "i|we|you|he|she|they|it|ich|wir|er|sie|es|yo|je|nous|il|elle|ja|my|on|ona|я|мы|он|она|ik|wij|hij|zij"
-_BUT = "but|however|although|though|whereas|so|aber|sondern|doch|mais|pero|sino|ma|però|mas|ale|lecz|но|а|maar"
-_CLAUSE = re.compile(
-    rf"\s*(?:[;；]|,?\s(?:{_BUT})(?!\w)|,?\s(?:and|und|y|et|e|i|и|en)\s(?=(?:{_SUBJECT})(?!\w)))\s*", re.IGNORECASE
-)
-_TELLS = re.compile(
-    rf"(?<!\w)(?:(?:{_SUBJECT})(?: |['’])\w|(?:is|are|was|were|has|have|had|ist|sind|hat|est|es|è|é|jest)\s)",
-    re.IGNORECASE,
-)
-_ELLIPTIC = re.compile(rf"(?:{'|'.join(_WORDS)})[\s.!]*$", re.IGNORECASE)
+_BARE = r"not|no|nicht|kein\w*|pas|non|não|nie|не|niet|geen"
+_CORRECTS = re.compile(rf", (?=(?:and )?(?:{_BARE})\s)", re.IGNORECASE)
+_ELLIPTIC = re.compile(rf"(?<!\w)(?:\w+n['’]t|never|none|{_BARE})[\s.!]*$", re.IGNORECASE)
 """As in "but Ben is not": what is denied stands in another clause."""
 
 
@@ -76,30 +71,24 @@ def denies(text: str) -> bool:
 def is_turned_round(content: str, said: str, cut: Cut) -> bool:
     """Whether the statement denies what was affirmed there, or affirms what was denied."""
     here, there = _clauses(content), _clauses(said)
-    if len(here) != len(there) and denies(content) == denies(said):
-        return False
-    told = [(set(cut(clause)), denies(clause)) for clause in there]
-    return any(denies(clause) != _denied(set(cut(clause)), told) for clause in here)
+    if len(here) != len(there) and denies(content) == denies(said):  # it sums up, unless a clause says it all
+        there = [clause for clause in there if any(set(own_terms(each, cut)) <= set(cut(clause)) for each in here)]
+        here = here if len(here) == len(there) == 1 else []
+    return any(denies(clause) != any(map(denies, of_the_same(clause, there, cut))) for clause in here)
 
 
 def _clauses(text: str) -> list[str]:
     """The text in clauses that can be affirmed and denied by themselves; whole where one of them is not complete."""
-    found = [part for sentence in sentences(text) for clause in _CLAUSE.split(sentence) for part in _told_first(clause)]
-    return [text] if any(_ELLIPTIC.search(clause) for clause in found) else [each for each in found if each.strip()]
+    found = clauses(text, _told_first)
+    return [text] if any(map(_ELLIPTIC.search, found)) else found
 
 
-def _told_first(clause: str) -> Iterator[str]:
-    """What is told before a comma is not denied by what comes after it."""
-    first, comma, rest = clause.partition(", ")
-    if comma and _TELLS.search(first) and not denies(first) and denies(rest):
-        yield first
-        yield rest
-    else:
-        yield clause
-
-
-def _denied(words: set[str], told: Sequence[tuple[set[str], bool]]) -> bool:
-    """Whether that is denied which speaks of the same: the clause with most of these words; any, where several have as many."""
-    shared = [len(words & there) for there, _ in told]
-    most = [denied for (_, denied), count in zip(told, shared, strict=True) if count == max(shared)]
-    return most[0] if len(most) == 1 else any(denied for _, denied in told)
+def _told_first(clause: str) -> list[str]:
+    """What is told before a comma is not denied by what comes after it: "Sam, not Samuel"."""
+    corrected = _CORRECTS.search(clause)
+    first, _, rest = clause.partition(", ")
+    if corrected and not denies(clause[: corrected.start()]):
+        return [clause[: corrected.start()], clause[corrected.end() :]]
+    if is_conditional(clause):
+        return [clause]
+    return [first, rest] if not denies(first) and denies(rest) else [clause]

@@ -8,16 +8,15 @@ ways to say the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 from afterglow.facts import normalised
+from afterglow.facts.said import Cut
 from afterglow.identifiers import identifiers
 
 Likeness = Literal["same", "replaces", "different", "doubt"]
-Cut = Callable[[str], Sequence[str]]
 
 _SAME_SHARE = 0.75
 _DOUBT_SHARE = 0.34

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise, permutations
 
 from afterglow.facts.dates import without_days
-
-Cut = Callable[[str], Sequence[str]]
+from afterglow.facts.denial import denies
+from afterglow.facts.said import Cut
 
 _NUMBER = re.compile(r"(?<!\w)\d+(?:[.,:]\d+)*(?!\w)")
 _CAPITAL = re.compile(r"(?<!\w)[^\W\d_a-z][^\W\d_]+(?!\w)")
 _USER = re.compile(r"(?<!\w)(?:the )?(?:user|owner)(?!\w)", re.IGNORECASE)
 _I = re.compile(r"(?<!\w)(?:I|me)(?!\w)")
 _PASSIVE = re.compile(r"(?<!\w)(?:by|from|von|par|por|da|przez|door|от)(?!\w)", re.IGNORECASE)
+_COMPARED = re.compile(
+    r"(?<!\w)(?:(?P<liked>(?:rather |more |better )?than|over|instead of|in favou?r of|prefer(?:s|red)?\s[^.;]*?\sto)"
+    r"|(?P<measure>\w+er|less) than)(?!\w)",
+    re.IGNORECASE,
+)
+"""Between the one of two things that comes first and the other: "tea over coffee", "older than Ben"."""
+_LIKED = re.compile(
+    r"(?<!\w)(?:prefer\w*|rather|lik\w+|lov\w+|ch[oi]\w+|pick\w*|us\w+|decid\w+|better|favou?r\w*)(?!\w)", re.IGNORECASE
+)
 
 
 def is_swapped(content: str, said: str, cut: Cut) -> bool:
     """Whether two numbers have changed places and what they are of has not, or two names have around the same deed."""
+    if _is_reversed(content, said, cut):
+        return True
     content, said = _USER.sub(" userhere ", without_days(content)), _I.sub(" userhere ", without_days(said))
     who = _shared([*_capitals(content, said), "userhere"], content, said)
     numbers = _shared(list(dict.fromkeys(_NUMBER.findall(content))), content, said)
@@ -75,3 +86,31 @@ def _changed_places(one: str, other: str, content: str, said: str, cut: Cut) -> 
 def _between(one: str, other: str, text: str) -> str:
     plain = _plain(text)
     return plain[_at(one, text) + len(one) : _at(other, text)]
+
+
+def _is_reversed(content: str, said: str, cut: Cut) -> bool:
+    """Whether two things that were compared have changed places, or the one that came second is given alone."""
+    there = _compared(said, cut)
+    if there is None:
+        return False
+    first, second, measure = there
+    here = _compared(content, cut)
+    if here is not None:
+        return here[2] == measure and first[-1] in here[1] and second[0] in here[0]
+    words = set(cut(content))
+    is_liked = not measure and bool(_LIKED.search(said)) and bool(_LIKED.search(content))
+    return is_liked and second[0] in words and first[-1] not in words and not denies(content)
+
+
+def _compared(text: str, cut: Cut) -> tuple[list[str], list[str], str] | None:
+    """What comes first and what second, by the words in which the two differ, and by what measure if not by liking."""
+    found = _COMPARED.search(text)
+    if found is None:
+        return None
+    shared = re.match(r"prefer\w*(?P<between>.*)\sto$", found.group(), re.IGNORECASE | re.DOTALL)
+    first, second = cut(shared["between"] if shared else text[: found.start()]), cut(text[found.end() :])
+    first, second = (
+        [each for each in first if each not in second and each != "rather"],
+        [each for each in second if each not in first],
+    )
+    return (first, second, (found["measure"] or "").lower()) if first and second else None
