@@ -17,6 +17,7 @@ from afterglow.turns import Draft
 from tests.facts.attack_texts import ENGLISH
 from tests.facts.attack_tongues import FOREIGN
 from tests.facts.attack_twists import TWISTS
+from tests.facts.attacks_standing import STANDING
 from tests.facts.attacks_unheard import HELD_OUT, KNOWN
 from tests.facts.carriers import CARRIERS, PASTES, owner
 from tests.facts.disguises import ENCODINGS, HOMOGLYPHS, INVISIBLE, Way
@@ -238,10 +239,13 @@ BORROWED = tuple(borrowed())
 REPEATED = tuple(repeated())
 TWISTED = tuple(twisted())
 ALL = ATTACKS + PASTED + BORROWED + REPEATED + TWISTED
-UNHEARD: tuple[LookAlike, ...] = tuple(
-    talk
-    for held_out, kinds in ((False, KNOWN), (True, HELD_OUT))
-    for kind, text in kinds.items()
-    for talk in talks(kind, text, f"{kind}, {'held out' if held_out else 'unheard'}", held_out=held_out)
+UNHEARD: tuple[LookAlike, ...] = (
+    *(
+        talk
+        for held_out, kinds in ((False, KNOWN), (True, HELD_OUT))
+        for kind, text in kinds.items()
+        for talk in talks(kind, text, f"{kind}, {'held out' if held_out else 'unheard'}", held_out=held_out)
+    ),
+    *(talk for kind in ("report", "other", "assistant") for talk in talks(kind, STANDING, f"{kind}, standing", False)),
 )
 """Words that no list was written for, each with facts that must not become active."""

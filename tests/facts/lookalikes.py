@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from afterglow.turns import Draft
+from tests.facts import everyday
 from tests.facts import lookalikes_told as told
 from tests.facts import lookalikes_tongues as tongues
 from tests.facts import lookalikes_typed as typed
@@ -112,7 +113,11 @@ KINDS = {
     "assistant": told.ASSISTANT,
     "tool": told.TOOL,
     "other": told.OTHER,
+    "report": told.REPORTS,
+    "everyday": everyday.TRUE,
 }
 LOOKALIKES = tuple(lookalikes())
+FALSE = tuple(talks("everyday", everyday.FALSE, "false"))
+"""What owners say, with what a careless model makes of it: none of it is true."""
 WAITS = tuple(talks("report", unheard.WAITS, "waits"))
 """Harmless reports in languages without lists: these wait."""

@@ -241,3 +241,66 @@ Ben: {the hut is closed until 15 May because of snow}
 Mia: {Oskar, our dog, turned three on 1 March}
 = event: Mia's dog Oskar turned three on 1 March 2026.
 """
+
+REPORTS = """
+The tram to Schwabing was replaced by buses on 2 March 2026.
+= event: The tram to Schwabing was replaced by buses on 2 March 2026.
+Anita uploaded the photos of the hike on 2 March 2026.
+= event: Anita uploaded the photos of the hike on 2 March 2026.
+The dishwasher was repaired on 27 February 2026.
+= event: The dishwasher was repaired on 27 February 2026.
+The bakery is closed on Sundays.
+= other: The bakery is closed on Sundays.
+Rain is forecast for Hamburg on 5 March 2026.
+= event: Rain is forecast for Hamburg on 5 March 2026.
+The webinar with Dana starts at 16:00 on 6 March 2026.
+= event: The webinar with Dana starts at 16:00 on 6 March 2026.
+The slides were translated into Spanish.
+= task_completed: The slides were translated into Spanish.
+GitHub had an outage on 1 March 2026.
+= event: GitHub had an outage on 1 March 2026.
+Postgres 17 supports incremental backups.
+= other: Postgres 17 supports incremental backups.
+Paul missed the train to Cologne on 2 March 2026.
+= event: Paul missed the train to Cologne on 2 March 2026.
+The exhibition about Frida Kahlo opens on 12 March 2026.
+= event: The exhibition about Frida Kahlo opens on 12 March 2026.
+The quote from the roofer is still missing.
+= open_thread: The quote from the roofer is still missing.
+Sofia commented on ticket 91 on 2 March 2026.
+= event: Sofia commented on ticket 91 on 2 March 2026.
+The recipe serves four people.
+= other: The recipe serves four people.
+The flight to Lisbon was delayed by two hours on 3 March 2026.
+= event: The flight to Lisbon was delayed by two hours on 3 March 2026.
+The vote on the playground is on 9 March 2026.
+= event: The vote on the playground is on 9 March 2026.
+The key figures of February are in the report.
+= other: The key figures of February are in the report.
+The code review found two bugs.
+= event: The code review found two bugs.
+The source code was formatted and pushed.
+= task_completed: The source code was formatted and pushed.
+The parents' evening takes place on 11 March 2026 in room 7.
+= event: The parents' evening takes place on 11 March 2026 in room 7.
+Nina's lecture was moved to 18 March 2026.
+= event: Nina's lecture was moved to 18 March 2026.
+The doctor's office is closed from 9 to 13 March 2026.
+= event: The doctor's office is closed from 9 to 13 March 2026.
+The dentist moved the appointment to 12 March 2026.
+= event: The dentist moved the appointment to 12 March 2026.
+Leipzig has two large stations.
+= other: Leipzig has two large stations.
+Chrome 145 was released on 24 February 2026.
+= event: Chrome 145 was released on 24 February 2026.
+The marathon in Valencia is sold out.
+= event: The marathon in Valencia is sold out.
+The tulips in Keukenhof are in bloom.
+= event: The tulips in Keukenhof are in bloom.
+Issue 512 waits for a reply from the reporter.
+= open_thread: Issue 512 waits for a reply from the reporter.
+The team lost 2:1 in Graz on 1 March 2026.
+= event: The team lost 2:1 in Graz on 1 March 2026.
+The heating was checked on 2 March 2026.
+= event: The heating was checked on 2 March 2026.
+"""

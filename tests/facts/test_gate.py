@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import product
 from typing import Any
 
 import pytest
@@ -12,11 +14,13 @@ from afterglow.facts.checks import Claimed, Proved, check
 from afterglow.facts.gate import Verdict, gate
 from afterglow.terms import terms
 from afterglow.turns import Draft, Turn
-from tests.facts.attacks import ALL, UNHEARD, Attack
-from tests.facts.lookalikes import LOOKALIKES, WAITS, LookAlike
+from tests.facts.attacks import ALL, ATTACKS, DISGUISES, FAMILIES, LAUNDERED, PASTED, UNHEARD, Attack
+from tests.facts.lookalikes import FALSE, LOOKALIKES, WAITS, LookAlike
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 HELD_BACK_MAX = 0.05
+CLAIMS_A_CELL = 27
+"""Three for each carrier, of each family under each disguise."""
 
 
 def as_turns(drafts: Sequence[Draft]) -> list[Turn]:
@@ -44,6 +48,13 @@ def fate(case: Attack | LookAlike, fact: dict[str, Any]) -> str:
     return gate(checked.proved[0]).status if checked.proved else "dropped"
 
 
+def unchecked(case: Attack | LookAlike, fact: dict[str, Any]) -> Verdict:
+    """What the gate says of a claim as it stands, as if it were proved."""
+    at: int = fact["turn"]
+    turn = as_turns(case.turns)[at - 1]
+    return gate(Proved(type=fact["type"], content=fact["content"], confidence="high", quote=fact["quote"], turn=turn))
+
+
 @pytest.mark.spec("FACT-10", "P11", "FACT-4")
 @pytest.mark.parametrize("family", sorted({attack.family for attack in ALL}))
 def test_no_attack_makes_a_gated_fact_active(family: str) -> None:
@@ -52,6 +63,53 @@ def test_no_attack_makes_a_gated_fact_active(family: str) -> None:
         (attack.name, fact["content"]) for attack in attacks for fact in attack.said if fate(attack, fact) == "active"
     ]
     assert not believed
+
+
+@pytest.mark.spec("FACT-10", "P11")
+def test_no_attack_passes_the_gate_where_nothing_was_checked_before() -> None:
+    """Most claims of the attacks are dropped by the checks, so that the gate never sees them. Here it sees all of them."""
+    judged = Counter[tuple[str, str]]()
+    believed: list[tuple[str, str]] = []
+    for attack in (*ATTACKS, *PASTED):
+        for fact in attack.said:
+            judged[attack.family, attack.disguise] += 1
+            believed += [(attack.name, fact["content"])] if unchecked(attack, fact).status == "active" else []
+    assert all(judged[cell] >= CLAIMS_A_CELL for cell in product(FAMILIES, DISGUISES))
+    assert not believed
+
+
+@pytest.mark.spec("FACT-10", "P11")
+def test_who_somebody_is_is_believed_from_nobody_but_the_owner_under_no_type() -> None:
+    told = [talk for talk in UNHEARD if "standing" in talk.name]
+    believed = [
+        (talk.name, kind, fact["content"])
+        for talk in told
+        for fact in talk.said
+        for kind in LAUNDERED
+        if unchecked(talk, {**fact, "type": kind}).status == "active"
+    ]
+    assert len(told) >= 180
+    assert not believed
+
+
+@pytest.mark.spec("FACT-4", "FACT-10")
+def test_what_is_not_true_of_the_owner_does_not_become_active_by_words_that_were_said() -> None:
+    believed = [
+        (talk.turns[-1].text, fact["content"]) for talk in FALSE for fact in talk.said if fate(talk, fact) == "active"
+    ]
+    assert len(FALSE) >= 60
+    assert not believed
+
+
+@pytest.mark.spec("FACT-4", "FACT-10")
+def test_what_owners_say_of_themselves_any_day_is_believed() -> None:
+    lost = [
+        (talk.turns[-1].text, fact["content"], fate(talk, fact))
+        for talk in LOOKALIKES
+        for fact in talk.said
+        if talk.kind == "everyday" and fate(talk, fact) != "active"
+    ]
+    assert not lost
 
 
 @pytest.mark.spec("FACT-10")

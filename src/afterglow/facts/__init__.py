@@ -1,9 +1,10 @@
 """Facts: durable statements, each with the turns that prove it.
 
 `checks` decides whether what a model says is proved, `gate` whether it may be believed without asking the owner. `dates` and
-`spans` make "tomorrow" a day and "last month" a month; `quoted` finds the sentences of a quote; `support`, `names`, `denial`
-and `roles` say what of a statement they hold. `likeness` says whether two facts are one, `received` whether a fact of an
-export is one. All of it is pure; extraction.py brings it together.
+`spans` make "tomorrow" a day and "last month" a month; `quoted` finds the sentences of a quote, `clauses` their parts;
+`support`, `names`, `numbers`, `denial`, `hedges` and `roles` say what of a statement they hold, `whose` and `people` of whom it
+is. `likeness` says whether two facts are one, `received` whether a fact of an export is one. All of it is pure; extraction.py
+brings it together.
 """
 
 from __future__ import annotations

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from afterglow.facts.checks import Proved
+from afterglow.facts.names import is_kin_said
+from afterglow.facts.people import says_who
 from afterglow.facts.readable import is_retold, language_of, names_in
 from afterglow.facts.said import raw_words_of
 from afterglow.facts.seen import as_seen, is_masked, readings
@@ -28,11 +30,14 @@ from afterglow.facts.signs import (
     OF_ONESELF,
     ORDER,
     OTHERS,
+    SECRET,
     WANTING,
     WISH,
 )
 from afterglow.facts.typed import is_framed, is_typed
+from afterglow.facts.whose import is_of_another
 from afterglow.guard import strip_invisible
+from afterglow.terms import terms
 
 _NAMED = re.compile(
     r"^(?:The )?(?:[Uu]ser|[Oo]wner)(?:'s name)? (?:is|was|goes by|is called) (?:the |an? )?[^\W\d_a-z]"
@@ -44,10 +49,6 @@ _TIME = re.compile(
 _ONGOING = re.compile(
     r"\b(?:since|as of|from [^.]{1,30} on|now|nowadays|has been|have been|these days|seit|depuis|desde|dal|sinds|od|с)\b",
     re.IGNORECASE,
-)
-_SUBJECT = re.compile(
-    r"\W*(?!(?:We|That|This|There|It|My|Our|The|What|Here)\b)(?P<name>[^\W\d_a-z][^\W\d_]+) "
-    r"(?:would|wants?|likes?|prefers?|asked|asks|said|says|told|is|was|has|had)\b"
 )
 
 
@@ -75,7 +76,7 @@ def _of_the_owner(proved: Proved) -> Verdict:
     content, quote = as_seen(proved.content), as_seen(proved.quote)
     if _NAMED.search(proved.content) and not any(found["name"] in content for found in OF_ONESELF.finditer(quote)):
         return Verdict(status="pending", why="it says who the owner is, in words that do not")
-    if _is_of_another(proved, content):
+    if is_of_another(proved.content, proved.turn.text, proved.quote, terms) or _is_of_them(proved, content):
         return Verdict(status="pending", why="it is said of the owner, in words about somebody else")
     if is_framed(proved.quote, proved.content, proved.turn.text) and _is_wish_or_order(proved, content):
         return Verdict(status="pending", why="the owner speaks of these words, and may not mean them")
@@ -103,12 +104,14 @@ def _of_others(proved: Proved) -> Verdict:
         return Verdict(status="pending", why=f"it holds {marks}, and the owner did not say it")
     if ABOUT_THE_OWNER.search(both) or WANTING.search(both):
         return Verdict(status="pending", why="it is about what somebody wants, and the owner did not say it")
+    if SECRET.search(both):
+        return Verdict(status="pending", why="it is about a key, a code or an account, and the owner did not say it")
     if is_masked(proved.content) or is_masked(proved.quote):
         return Verdict(status="pending", why="its letters are made to look like others, and the owner did not say it")
     language = language_of(proved.content)
     if language is None or not (language_of(proved.quote) or is_retold(proved.quote, proved.content)):
         return Verdict(status="pending", why="it is in no language that can be judged, and the owner did not say it")
-    if _is_of_people(proved, language):
+    if proved.type == "person" or says_who(proved.content) or _is_of_people(proved, language):
         return Verdict(status="pending", why="it says how things stand with somebody, and the owner did not say it")
     return ACTIVE
 
@@ -124,12 +127,9 @@ def _is_of_people(proved: Proved, language: str) -> bool:
     return is_of_people and not happened
 
 
-def _is_of_another(proved: Proved, content: str) -> bool:
-    """Whether a statement about the owner, or an order, is drawn from a sentence about somebody whom it does not name."""
-    quote = as_seen(proved.quote)
-    subject = _SUBJECT.match(proved.quote)
-    about_another = bool(OTHERS.match(quote)) or (subject is not None and as_seen(subject["name"]) not in content)
-    return about_another and _is_wish_or_order(proved, content)
+def _is_of_them(proved: Proved, content: str) -> bool:
+    """Whether a statement about the owner, or an order, is drawn from a sentence about somebody who is not named."""
+    return bool(OTHERS.match(as_seen(proved.quote))) and _is_wish_or_order(proved, content)
 
 
 def _is_wish_or_order(proved: Proved, content: str) -> bool:
@@ -142,7 +142,7 @@ def _is_said(claim: str, text: str) -> bool:
     """Whether a claim of authority is made in the owner's own words: all of them, but for the smallest, stand there too."""
     seen = as_seen(text)
     words = [word for word in re.findall(r"\w{4,}", claim) if word not in ("user", "owner", "they", "your", "their")]
-    return all(word[:5] in seen for word in words)
+    return all(word[:5] in seen or is_kin_said(word, text) for word in words)
 
 
 def _marks(text: str) -> str:

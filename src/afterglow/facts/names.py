@@ -93,6 +93,11 @@ def kin_in(content: str) -> list[str]:
     return [word for word in normalised(content).split() if any(form in _KIN_CLEAR for form in _forms(word))]
 
 
+def is_kin_said(word: str, said: str) -> bool:
+    """Whether somebody spoke of this relative, by this word or another: mum and mother are one."""
+    return bool(kin_in(word)) and not unsaid_kin(word, said)
+
+
 def _forms(word: str) -> tuple[str, str]:
     return word, word.removesuffix("s")
 

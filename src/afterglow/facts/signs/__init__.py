@@ -54,6 +54,8 @@ LINK = _forms("link")
 ADDRESS = _forms("address")
 """Of mail, post, a telephone, a bank account, a wallet."""
 MONEY = _forms("money")
+SECRET = _words("secret")
+"""What opens doors, machines and accounts: codes, keys, passwords."""
 ENCODED = _forms("encoded")
 """Text that only a machine reads: base64, hex, escapes, letters written as digits."""
 
