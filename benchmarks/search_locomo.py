@@ -14,6 +14,7 @@ import asyncio
 import json
 import re
 import sqlite3
+import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -24,17 +25,24 @@ from typing import Any
 import numpy as np
 
 from afterglow.clock import SystemClock
+from afterglow.memory import Memory
 from afterglow.search import joined, words
 from afterglow.search.embedders import Embedder, chosen
 from afterglow.search.joined import Ranked, join
-from afterglow.search.meaning import NEAREST
-from afterglow.search.memory_search import NEIGHBOURS_OF
+from afterglow.search.meaning import NEAREST, Meaning
+from afterglow.search.memory_search import NEIGHBOURS_OF, memory_search
 from afterglow.search.signs import cosines, packed
+from afterglow.search.vectors import Vectors
+from afterglow.settings import Settings
 from afterglow.store.search import GROUPS, MATCHES_MAX, Group, Indexed, Matches, Stats, group_of
+from afterglow.store.sqlite import SQLiteStore
 from afterglow.terms import QUERY_TERMS_MAX, terms
-from afterglow.turns import Role
+from afterglow.turns import Binding, Role
+from afterglow.work import Limits
+from afterglow.worker import Worker
 from benchmarks import environment, save
 
+ANA = Binding(agent="kate", channel="web", sender="ana")
 Cut = Callable[[str], list[str]]
 Place = tuple[str, int]
 Order = Callable[["Asked"], list[Place]]
@@ -242,6 +250,37 @@ METHODS: dict[str, Order] = {
 }
 
 
+# Through the front door
+
+SHOWN = 50
+
+
+async def in_a_store(conversations: list[Conversation], embedder: Embedder) -> list[Order]:
+    """For each conversation what `memory_search` gives, with the conversation in a SQLite store of its own."""
+    return [await _in_a_store(each, embedder) for each in conversations]
+
+
+async def _in_a_store(conversation: Conversation, embedder: Embedder) -> Order:
+    """All questions are asked here; the order that is given back only repeats what was answered."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = await SQLiteStore.open(Path(folder) / "afterglow.db", SystemClock())
+        memory = Memory(store, Settings(data_dir=Path(folder)), environ={})
+        for (session, _), (_, text) in conversation.turns.items():
+            await memory.append(ANA, "user", text, session=session)
+        vectors = Vectors(store, embedder)
+        await store.use_embedder(embedder.name)
+        await store.sweep_vectors()
+        await Worker(store, {"vectors": vectors.act}, holder="benchmark", limits=Limits()).drain()
+        meaning = Meaning(store, embedder, lambda _: None)
+        answers: dict[str, list[Place]] = {}
+        for question in conversation.questions:
+            found = await memory_search(store, meaning, ANA.owner, question.text, kinds=("turn",), limit=SHOWN)
+            assert found.by_meaning, "its vectors are there"
+            answers[question.text] = [(hit.session, hit.seq) for hit in found.hits]
+        await store.close()
+    return lambda asked: answers[asked.question.text]
+
+
 # Figures
 
 Figures = tuple[float, float, float]
@@ -303,6 +342,12 @@ def main() -> None:
     for name, order in METHODS.items():
         at_5, at_10, reciprocal = found[name] = [round(one, 1) for one in figures(every, order)]
         print(f"| {name} | {at_5:.1f} | {at_10:.1f} | {reciprocal:.1f} |")
+    through = dict(zip(map(id, conversations), asyncio.run(in_a_store(conversations, embedder)), strict=True))
+    name = f"as shipped, through a store; the first {SHOWN}"
+    at_5, at_10, reciprocal = found[name] = [
+        round(one, 1) for one in figures(every, lambda asked: through[id(asked.conversation)](asked))
+    ]
+    print(f"| {name} | {at_5:.1f} | {at_10:.1f} | {reciprocal:.1f} |")
     if given.fit:
         fitted = list(fit(questions))
         counts = [len(one) for one in questions]

@@ -21,7 +21,7 @@ from afterglow.store.search import Sought
 if TYPE_CHECKING:
     from afterglow.search.signs import Signs
 
-NEAREST = 100
+NEAREST = 64
 """How many are looked at, of those whose signs differ least."""
 _LOADED_AT_ONCE = 20_000
 _OWNERS_KEPT = 64
