@@ -18,7 +18,7 @@ from afterglow.acting import acting_as
 from afterglow.errors import AfterglowError, ClaimLost, ModelBusy, ModelStopped, NotFound
 from afterglow.guard import redact
 from afterglow.store.contract import Store
-from afterglow.work import Claim, Kind, Limits, doing, error_text, is_spent, wait_seconds
+from afterglow.work import Claim, Due, Kind, Limits, doing, error_text, is_spent, wait_seconds
 
 Commit = Callable[[], Awaitable[None]]
 Act = Callable[[Claim], Awaitable[Commit | None]]
@@ -53,6 +53,11 @@ def _named(claim: Claim) -> Generator[None]:
         yield
     finally:
         doing.reset(before)
+
+
+def _at_once(error: BaseException) -> Due | None:
+    """What was asked for is tried again as if it had been due."""
+    return None
 
 
 class Worker:
@@ -122,8 +127,13 @@ class Worker:
             done += 1
         return done
 
-    async def do_now(self, owner: str, kind: Kind, subject: str, act: Act) -> None:
-        """Do this piece of work here and now. What goes wrong is raised; ClaimLost where somebody else is about it."""
+    async def do_now(
+        self, owner: str, kind: Kind, subject: str, act: Act, *, back: Callable[[BaseException], Due | None] = _at_once
+    ) -> None:
+        """Do this piece of work here and now. What goes wrong is raised; ClaimLost where somebody else is about it.
+
+        `back` is asked then for when the work is due; None has it tried again as if it had been due.
+        """
         with contextlib.suppress(NotFound):  # a person's wish ends the waiting after a failure
             await self._store.retry(owner, kind=kind, subject=subject)
         claim = await self._store.claim_one(owner, kind, subject, holder=self._holder, limits=self._limits, anyway=True)
@@ -132,11 +142,13 @@ class Worker:
         with _named(claim):
             try:
                 await self._committed(claim, act)
-            except asyncio.CancelledError:
-                await asyncio.shield(self._let_go(claim))
+            except asyncio.CancelledError as error:
+                due = back(error)
+                await asyncio.shield(self._let_go(claim) if due is None else self._not_begun(claim, due))
                 raise
             except Exception as error:
-                await self._give_back(claim, error)
+                due = back(error)
+                await (self._give_back(claim, error) if due is None else self._not_begun(claim, due))
                 raise
 
     async def _committed(self, claim: Claim, act: Act) -> None:
@@ -204,6 +216,13 @@ class Worker:
 
     async def _let_go(self, claim: Claim) -> None:
         await self._put_back(claim, "the worker was stopped", wait_seconds=0, park=False, counts=False)
+
+    async def _not_begun(self, claim: Claim, due: Due) -> None:
+        """The work waits for its time, as if nobody had begun it before."""
+        try:
+            await self._store.finish(claim, [due])
+        except AfterglowError as later:
+            _log.info("%s of %s was not given back, its lease will end: %s", claim.kind, claim.subject, later)
 
     async def _put_back(
         self, claim: Claim, error: str, *, wait_seconds: float, park: bool, counts: bool = True

@@ -236,6 +236,35 @@ async def test_a_time_that_cannot_be_used_is_asked_for_once_more(agent_with: Ope
     assert "is not in the future. Answer again" in model.requests[-1].messages[-1].text
 
 
+@pytest.mark.parametrize(
+    ("far", "said"),
+    [
+        ("9999-12-31T23:59:00", "9999-12-31 23:59:00 is no time that comes"),
+        ("9999-12-31T23:59:00Z", "more than 400 days away"),
+        ("0001-01-01T00:00:00", "not in the future"),
+    ],
+)
+async def test_a_time_that_no_clock_shows_is_asked_for_once_more(agent_with: OpenAgent, far: str, said: str) -> None:
+    model = ScriptedModel(planning({"next_at": far, "why": "never"}, {"next_at": "2026-03-04T08:00", "why": "y"}))
+    agent = agent_with(model, settings={"zone": "America/New_York"})
+    task = await agent.tasks.create("Look", plan="now and then")
+    await drain(agent)
+    assert f"{said}. Answer again" in model.requests[-1].messages[-1].text
+    assert (await agent.tasks.show(task.id)).next_at == datetime(2026, 3, 4, 13, tzinfo=UTC)
+
+
+async def test_times_are_by_the_persons_clocks(agent_with: OpenAgent) -> None:
+    awake = {"away_summary": {"awake_hours": {"start": "08:00", "end": "22:00", "zone": "Asia/Tokyo"}}}
+    model = ScriptedModel(["Hello."])
+    agent = agent_with(model, settings={"zone": "Europe/Berlin", **awake})
+    task = await agent.tasks.create("Say hello", cron="0 9 * * *")
+    assert (task.zone, task.next_at) == ("Asia/Tokyo", datetime(2026, 3, 3, 0, tzinfo=UTC))
+    named = await agent.tasks.create("Say bye", at="2026-03-03T09:00", zone="UTC")
+    assert (named.zone, named.next_at) == ("UTC", datetime(2026, 3, 3, 9, tzinfo=UTC))
+    await agent.invoke("What time is it?")
+    assert "(now: Monday 2026-03-02 21:00 JST)" in model.requests[-1].messages[-1].text
+
+
 async def test_a_failure_to_plan_never_repeats_the_run_and_is_told(agent_with: OpenAgent, clock: FixedClock) -> None:
     past = {"next_at": "2025-01-01T08:00", "why": "x"}
     far = {"next_at": "2031-01-01T08:00", "why": "x"}
@@ -389,6 +418,56 @@ async def test_what_fails_by_hand_is_raised_and_tried_again(agent_with: OpenAgen
     assert (await agent.tasks.show("daily")).runs == 1
 
 
+async def test_what_is_to_be_done_once_and_fails_by_hand_waits_for_its_time(
+    agent_with: OpenAgent, clock: FixedClock
+) -> None:
+    agent = agent_with([RATE_LIMITED, "Call Ben."])
+    task = await agent.tasks.create("Remind me to call Ben", at=NOON + timedelta(days=7), id="ben")
+    with pytest.raises(Exception, match="429"):
+        await agent.tasks.run("ben")
+    assert await drain_at(agent, clock, NOON + timedelta(days=1)) == 0
+    assert (await agent.tasks.show("ben")).next_at == task.next_at
+    assert await drain_at(agent, clock, NOON + timedelta(days=7)) == 1
+    assert [note for _, _, note in await events(agent)] == ["Call Ben."]
+
+
+@pytest.mark.parametrize("when", [{"at": NOON + timedelta(days=7)}, {"cron": "0 12 9 3 *"}], ids=["once", "cron"])
+async def test_broken_off_by_hand_a_task_waits_for_its_time(
+    agent_with: OpenAgent, clock: FixedClock, when: dict[str, Any]
+) -> None:
+    asked = asyncio.Event()
+
+    class Hanging(ScriptedModel):
+        async def complete(self, request: Request) -> Any:
+            if not asked.is_set():
+                asked.set()
+                await asyncio.Event().wait()
+            return await super().complete(request)
+
+    agent = agent_with(Hanging(["Call Ben."]))
+    await agent.tasks.create("Remind me to call Ben", id="ben", **when)
+    running = asyncio.create_task(agent.tasks.run("ben"))
+    async with asyncio.timeout(30):
+        await asked.wait()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert await drain_at(agent, clock, NOON + timedelta(days=1)) == 0
+    assert await drain_at(agent, clock, NOON + timedelta(days=7)) == 1
+    assert [note for _, _, note in await events(agent)] == ["Call Ben."]
+
+
+async def test_broken_off_by_hand_what_was_due_already_is_due_still(agent_with: OpenAgent, clock: FixedClock) -> None:
+    agent = agent_with(ScriptedModel(lambda request: "Call Ben.", delay_seconds=0.3))
+    await agent.tasks.create("Remind me to call Ben", id="ben", at=NOON + timedelta(days=7))
+    clock.move(timedelta(days=8).total_seconds())
+    running = asyncio.create_task(agent.tasks.run("ben"))
+    await asyncio.sleep(0.05)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert await drain(agent) == 1
+    assert [note for _, _, note in await events(agent)] == ["Call Ben."]
+
+
 async def test_a_task_that_cancels_itself_has_its_run_written_down(agent_with: OpenAgent, clock: FixedClock) -> None:
     agent = agent_with([calls(("cancel_task", {"name": "parcel"})), "It has come."])
     await agent.tasks.create("Look for the parcel, and cancel this when it is there", cron="0 * * * *", id="parcel")
@@ -450,6 +529,8 @@ async def test_names_are_made_of_words_and_give_way_to_each_other(agent_with: Op
         ({"at": "2026-03-01"}, "is past"),
         ({"at": NOON - timedelta(seconds=1)}, "is past"),
         ({"at": "soon"}, "is no time"),
+        ({"at": "9999-12-31T23:59"}, "too far away; give one before 2200-01-01"),
+        ({"cron": "0 9 * * *", "until": "9999-12-31T23:59"}, "until 9999-12-31 is too far away"),
         ({"cron": "0 9 * *"}, "no cron expression"),
         ({"cron": "0 9 * * *", "zone": "Mars/Base"}, "no zone"),
         ({"cron": "0 9 * * *", "runs_max": 0}, "give 1 or more"),

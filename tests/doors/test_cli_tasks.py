@@ -51,6 +51,7 @@ def test_what_is_wrong_is_said_and_nothing_is_written(run: Run, folder: Path) ->
         (("add", "x", "--at", FAR), "say whose with --owner"),
         (("add", "x", "--at", FAR, "--owner", "kate"), "agent/channel/sender"),
         (("add", "x", "--at", "2020-01-01", *owner), "is past"),
+        (("add", "x", "--at", "9999-12-31T23:59", "--zone", "UTC", *owner), "too far away"),
         (("add", "x", "--cron", "1 2 3", *owner), "five fields"),
         (("add", "x", "--cron", "0 9 * * *", "--at", FAR, *owner), "say when in one way"),
         (("add", "x", "--cron", "0 9 * * *", "--zone", "Mars", *owner), "no zone"),

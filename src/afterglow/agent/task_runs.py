@@ -216,8 +216,11 @@ class TaskRuns:
         """What the model answers, word for word and as a moment, and what is wrong with that."""
         answer = await self._invoke("", "complex_reschedule", messages=messages, schema=Next, to=task.binding)
         wanted = Next.model_validate_json(answer)
-        if wanted.next_at is not None and wanted.next_at.tzinfo is None:  # by the clocks it was told of
-            wanted.next_at = at_wall(wanted.next_at, zone_of(task.zone))
+        try:
+            if wanted.next_at is not None and wanted.next_at.tzinfo is None:  # by the clocks it was told of
+                wanted.next_at = at_wall(wanted.next_at, zone_of(task.zone))
+        except OverflowError:  # before the first year in UTC, or after the last
+            return answer, wanted, f"{wanted.next_at} is no time that comes"
         return answer, wanted, _fault(wanted.next_at, self._store.clock.now())
 
     def _situation(self, task: Task, fence: str) -> str:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import partial
 from importlib.util import find_spec
 
 from afterglow.agent.task_runs import Invoke, TaskRuns
-from afterglow.agent.times import check_cron, moment_of, next_time, zone_of
+from afterglow.agent.times import LAST, check_cron, moment_of, next_time, zone_for, zone_of
 from afterglow.errors import BadInput
 from afterglow.memory import Memory
 from afterglow.model.metered import Metered
@@ -23,7 +24,7 @@ from afterglow.store.tasks import Creator, Task, TaskKind
 from afterglow.store.transaction import Scope
 from afterglow.telling import Deliver
 from afterglow.turns import Binding, Draft, check_text
-from afterglow.work import Claim, Kind
+from afterglow.work import Claim, Due, Kind
 from afterglow.worker import Act, Commit, Worker, holder_name
 from afterglow.working import work_limits
 
@@ -69,14 +70,14 @@ class Tasks:
         """Have something done once (`at`), again and again (`cron`), or when the model plans it (`plan`, in your words).
 
         With `plan`, `at` is the first time; without it that is planned too. Times without an offset, and cron's, are those of
-        `zone`, which is the settings' unless you name one. It ends after `runs_max` runs, and does not run after `until`.
+        `zone`, which is the person's unless you name one. It ends after `runs_max` runs, and does not run after `until`.
         `id` is a name for it; one that is active already is refused. Without it, it is named after its first words.
         """
         binding = to or self._binding
         if binding is None:
             raise BadInput("say whom the task is for: to=Binding(agent=…, channel=…, sender=…)")
         _check_prompt(prompt)
-        now, where = self._memory.store.clock.now(), zone or self._memory.settings.zone
+        now, where = self._memory.store.clock.now(), zone or zone_for(self._memory.settings, binding)
         kind, schedule = _kind(at, cron, plan)
         first = _time(at, where)
         last = _time(until, where)
@@ -125,7 +126,8 @@ class Tasks:
     async def run(self, id: str, *, owner: str | None = None) -> str:
         """Do the task now, and give what came of it. Its next time stays, unless a model plans it.
 
-        Where it fails you are told why, and it is tried again as if it had been due.
+        Where it fails you are told why, and it is tried again as if it had been due; what is to be done once waits for its
+        time. Broken off, every task does.
         """
         if self._runs is None:
             raise BadInput("there is no agent here that does tasks; open one with afterglow.agent.open_agent")
@@ -141,8 +143,15 @@ class Tasks:
             return await runs.by_hand(claim, hear)
 
         worker = Worker(self._memory.store, {}, holder=holder_name(), limits=work_limits(self._memory.settings))
-        await worker.do_now(task.owner, "task", task.id, act)
+        await worker.do_now(task.owner, "task", task.id, act, back=partial(self._back, task))
         return "".join(said)
+
+    def _back(self, task: Task, error: BaseException) -> Due | None:
+        """When a task is due that was run by hand in vain: at its own time, where that is still to come."""
+        to_come = task.next_at if task.next_at is not None and task.next_at > self._memory.store.clock.now() else None
+        if to_come is None or (task.kind != "once" and isinstance(error, Exception)):
+            return None
+        return Due(kind="task", at=to_come, reason=task.kind, subject=task.id)
 
     @property
     def acts(self) -> Mapping[Kind, Act]:
@@ -210,5 +219,7 @@ def _check_to_come(first: datetime | None, last: datetime | None, now: datetime)
     for what, moment in (("the time", first), ("until", last)):
         if moment is not None and moment <= now:
             raise BadInput(f"{what} {moment:%Y-%m-%d %H:%M} UTC is past; it is {now:%Y-%m-%d %H:%M} UTC now")
+        if moment is not None and moment >= LAST:
+            raise BadInput(f"{what} {moment:%Y-%m-%d} is too far away; give one before {LAST:%Y-%m-%d}")
     if first is not None and last is not None and first > last:
         raise BadInput(f"its first time, {first:%Y-%m-%d %H:%M} UTC, is after the last, {last:%Y-%m-%d %H:%M} UTC")

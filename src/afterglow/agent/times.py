@@ -22,13 +22,15 @@ from typing import Any, NoReturn
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from afterglow.errors import BadInput, MissingPackage
+from afterglow.settings import Settings
+from afterglow.turns import Binding
 
 _WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _FIELD = re.compile(r"(\*|[0-7]|[a-z]{3})(?:-([0-7]|[a-z]{3}))?(?:/([1-9]\d?))?")
 _LOOKED_AT_MAX = 10_000
 """More times than this are not looked through for one that there is."""
-_LAST = datetime(2200, 1, 1, tzinfo=UTC)
-"""A day that never comes is not looked for any longer; the trigger would go on to the year 9999."""
+LAST = datetime(2200, 1, 1, tzinfo=UTC)
+"""No task runs later. A day that never comes is not looked for any longer, and any zone can tell what comes before."""
 _CHANGE = timedelta(hours=3)
 """More than any change of clocks."""
 _PLAIN = re.compile(r"[0-9a-z*,/-]+", re.IGNORECASE)
@@ -40,6 +42,11 @@ def zone_of(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise BadInput(f"there is no zone {name[:60]!r}; name one such as Europe/Berlin, or UTC") from None
+
+
+def zone_for(settings: Settings, binding: Binding) -> str:
+    """The zone whose clocks a person goes by: their own, or else that of the settings."""
+    return settings.away_of(binding).zone_or(settings.zone)
 
 
 def moment_of(text: str, zone: tzinfo) -> datetime:
@@ -130,7 +137,7 @@ def _triggers(fields: tuple[str, ...]) -> list[Any]:
     try:
         return [
             CronTrigger(
-                minute=minute, hour=hour, day=one, month=month.lower(), day_of_week=other, timezone=UTC, end_date=_LAST
+                minute=minute, hour=hour, day=one, month=month.lower(), day_of_week=other, timezone=UTC, end_date=LAST
             )
             for one, other in days
         ]

@@ -49,7 +49,7 @@ def list_tasks(
             each.id,
             *([each.owner] if several else []),
             _next(call, each),
-            _when(call, each),
+            _when(each),
             str(each.runs),
             _brief(each.prompt),
         )
@@ -80,7 +80,7 @@ def add(
         typer.Option("--plan", metavar="WORDS", help="When the model decides, by these words, after each run."),
     ] = None,
     zone: Annotated[
-        str | None, typer.Option("--zone", metavar="ZONE", help="Whose clocks count; the settings' zone without it.")
+        str | None, typer.Option("--zone", metavar="ZONE", help="Whose clocks count; those of the person without it.")
     ] = None,
     name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="A name for it.")] = None,
     times: Annotated[
@@ -122,7 +122,7 @@ def show(call: Call, task: TaskArgument, owner: OwnerOption = None) -> None:
         ("name", found.id),
         ("owner", found.owner),
         ("what", found.prompt),
-        ("when", _when(call, found)),
+        ("when", _when(found)),
         ("zone", found.zone),
         ("state", found.state),
         ("next", _next(call, found)),
@@ -182,7 +182,7 @@ async def _found(memory: Memory, name: str, owner: str | None) -> Task:
     return found[0]
 
 
-def _when(call: Call, task: Task) -> str:
+def _when(task: Task) -> str:
     match task.kind:
         case "once":
             return "once"
