@@ -303,6 +303,30 @@ async def test_a_tool_that_fails_in_any_way_is_an_answer_to_the_model(agent_with
 
 
 @pytest.mark.spec("AGENT-8", "P8")
+async def test_only_so_many_calls_of_one_reply_are_made_and_few_at_once(agent_with: OpenAgent) -> None:
+    live, most, made = 0, 0, 0
+
+    async def look(number: int) -> str:
+        """Looks."""
+        nonlocal live, most, made
+        live, made = live + 1, made + 1
+        most = max(most, live)
+        await asyncio.sleep(0.01)
+        live -= 1
+        return f"seen {number}"
+
+    wanted = calls(*[("look", {"number": number}) for number in range(1, 61)])
+    agent = agent_with([wanted, "Done."], tools=[look], settings={"answering": {"tool_calls_max": 40}})
+    assert await agent.invoke("Look everywhere.") == "Done."
+    results = [turn.text for turn in await turns_of(agent) if turn.role == "tool"]
+    assert results[:40] == [f"seen {number}" for number in range(1, 41)], "in the order of the calls"
+    assert results[40:] == ["Not made, nor were any calls after this one: too many at once; make 40 at most."]
+    assert made == 40 and most == 8
+    again = model_of(agent).requests[1].messages
+    assert [call.id for call in again[1].calls] == [each.answers for each in again[2:]], "each call has its result"
+
+
+@pytest.mark.spec("AGENT-8", "P8")
 async def test_after_so_many_rounds_of_tools_the_model_must_answer(agent_with: OpenAgent) -> None:
     def script(request: Request) -> scripted.Step:
         assert request.tools, "they are named to the last, for providers refuse a talk with tools that nobody named"
@@ -473,6 +497,8 @@ async def test_what_is_asked_wrongly_is_refused_with_a_sentence(agent_with: Open
         ("", {"reason": "complex_reschedule"}, "needs them"),
         ("", {"reason": "complex_reschedule", "messages": []}, "no message"),
         ("", {"reason": "complex_reschedule", "messages": [42]}, "message 1 is a int"),
+        ("", {"reason": "complex_reschedule", "messages": [("user", [5])]}, "message 1 is a tuple that cannot be read"),
+        ("", {"reason": "complex_reschedule", "messages": 5}, "given as a list; this is a int"),
         ("", {"reason": "complex_reschedule", "messages": [("user", "x")], "schema": dict}, "BaseModel"),
         ("Hi", {"to": KATE, "schema": Next}, "a schema is for complex_reschedule"),
         ("  ", {"to": KATE}, "empty"),

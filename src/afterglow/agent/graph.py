@@ -29,6 +29,7 @@ from pydantic import BaseModel
 from afterglow.agent.events import Event, Reason, Text, ToolUsed
 from afterglow.agent.remembered import remembered
 from afterglow.agent.talk import reply_of, result_of, said_in
+from afterglow.agent.times import zone_for, zone_of
 from afterglow.agent.tools import Tool, Used, use
 from afterglow.compaction import Limits, decide
 from afterglow.context import Context
@@ -44,6 +45,8 @@ from afterglow.turns import Binding, Session, tool_calls
 from afterglow.work import Due
 
 _STRICTER = "The last answer could not be used. Answer again: one JSON object that fits the schema, and nothing else."
+_AT_ONCE = 8
+"""So many tools are used side by side in one answer."""
 _NO_MORE_TOOLS = "You have used tools long enough. Answer now with what you know."
 
 
@@ -133,21 +136,31 @@ async def model(state: State, runtime: Runtime[Talk]) -> Change:
     if spent and done.calls:  # it goes on calling what it was not offered
         text = done.text or "I could not finish this with the tools I have."
         done = replace(done, calls=(), text=text)
-    return {"replies": [reply_of(done)]}
+    # Of too many calls one is kept beyond those that are made, so that the model is told of it.
+    return {"replies": [reply_of(replace(done, calls=done.calls[: talk.answering.tool_calls_max + 1]))]}
 
 
 async def tools(state: State, runtime: Runtime[Talk]) -> Change:
-    """What the model wants done is done, all at once, and the results stand in the order of the calls."""
+    """What the model wants done is done, side by side, and the results stand in the order of the calls."""
     talk = runtime.context
     used = Used(memory=talk.memory, binding=talk.somebody, session=await talk.here())
     calls = [_call(part) for part in state["replies"][-1].parts if part.get("type") == "tool_call"]
 
-    async def done(call: ToolCall) -> Reply:
-        result, failed = await use(call, talk.tools, used, talk.answering.tool_seconds_max)
+    at_once, most = asyncio.Semaphore(_AT_ONCE), talk.answering.tool_calls_max
+
+    async def done(call: ToolCall, number: int) -> Reply:
+        if number > most:
+            result, failed = (
+                f"Not made, nor were any calls after this one: too many at once; make {most} at most.",
+                True,
+            )
+        else:
+            async with at_once:
+                result, failed = await use(call, talk.tools, used, talk.answering.tool_seconds_max)
         talk.emit(ToolUsed(name=call.name, arguments=call.arguments, result=result, failed=failed))
         return result_of(call, result)
 
-    return {"replies": list(await asyncio.gather(*(done(call) for call in calls)))}
+    return {"replies": list(await asyncio.gather(*(done(call, number) for number, call in enumerate(calls, 1))))}
 
 
 async def summarise(state: State, runtime: Runtime[Talk]) -> Change:
@@ -185,8 +198,8 @@ async def _spoken(talk: Talk, *, may_use_tools: bool) -> Completion:
     assert talk.context is not None, "who is answered has a context"
     if talk.model.name == OFFLINE:
         return await _from_memory(talk)
-    frame = talk.memory.frame_of(talk.somebody.agent)
-    messages = said_in(talk.context, talk.now or talk.memory.store.clock.now(), frame.zone)
+    zone = zone_of(zone_for(talk.memory.settings, talk.somebody))
+    messages = said_in(talk.context, talk.now or talk.memory.store.clock.now(), zone)
     if talk.tools and not may_use_tools:
         messages = (*messages, Said(role="user", text=_NO_MORE_TOOLS))
     specs = tuple(each.spec for each in talk.tools.values())

@@ -87,6 +87,8 @@ def result_of(call: ToolCall, text: str) -> Reply:
 
 def given(messages: Sequence[Any]) -> tuple[Said, ...]:
     """Messages that a caller has: LangChain's, (role, text), or mappings with role and content."""
+    if not isinstance(messages, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] - not every caller checks
+        raise BadInput(f"messages are given as a list; this is a {type(messages).__name__}")
     talk = tuple(_given(message, place) for place, message in enumerate(messages, 1))
     if not any(each.role in ("user", "system") for each in talk):
         raise BadInput("there is no message for the model to go by; give one of role user or system at least")
@@ -95,7 +97,7 @@ def given(messages: Sequence[Any]) -> tuple[Said, ...]:
 
 def _given(message: Any, place: int) -> Said:
     role, content = _role_and_content(message)
-    if role not in _ROLES or content is None:
+    if role not in _ROLES or content is None or not _is_readable(content):
         raise BadInput(
             f"message {place} is a {type(message).__name__} that cannot be read; give LangChain's messages, pairs of role and "
             f"text, or mappings with role and content; roles are {', '.join(dict.fromkeys(_ROLES))}"
@@ -115,12 +117,23 @@ def _role_and_content(message: Any) -> tuple[str, Any]:
     return str(getattr(message, "type", "")), getattr(message, "content", None)
 
 
+def _text_of_part(part: Any) -> str:
+    if isinstance(part, Mapping):
+        return str(cast("Mapping[str, Any]", part).get("text", ""))
+    return str(part) if part else ""
+
+
+def _is_readable(content: Any) -> bool:
+    """Whether a list of parts is one of texts and mappings."""
+    parts = cast("list[Any]", content) if isinstance(content, list) else []
+    return all(isinstance(part, str | Mapping) for part in parts)
+
+
 def _text_of(content: Any) -> str:
     """Plain text, or the texts among a list of parts; anything else as JSON."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
         parts = cast("list[Any]", content)
-        texts = [part if isinstance(part, str) else str(part.get("text", "")) for part in parts if part]
-        return "\n".join(text for text in texts if text)
+        return "\n".join(text for text in map(_text_of_part, parts) if text)
     return json.dumps(content, ensure_ascii=False, default=str)

@@ -51,6 +51,9 @@ class AnsweringSettings(Table):
         Told(allowed="names of tables [mcp_servers.NAME]", default="all that are declared", example=("files",)),
     ] = Field(default=None, max_length=100, description="The MCP servers whose tools the model may use.")
     tool_rounds_max: int = number(8, 0, 100, "After so many rounds of tools the model must answer without any.")
+    tool_calls_max: int = number(
+        32, 1, 1000, "The most calls of tools in one reply; the model is told of those not made."
+    )
     tool_seconds_max: float = number(60, 0.1, 3600, "A tool that takes longer is given up; the model is told so.")
     concurrency: int = number(64, 1, 10_000, "How many sessions are answered at one time by one process.")
 
