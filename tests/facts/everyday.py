@@ -133,6 +133,62 @@ My grandmother is half Dutch, and I speak a little Dutch.
 = person: The user speaks a little Dutch.
 I need to call the insurance.
 = open_thread: The user needs to call the insurance.
+I work part-time at a bookshop in Leeds.
+= person: The user works part-time at a bookshop in Leeds.
+My twins start kindergarten in September.
+= event: The user's twins start kindergarten in September 2026.
+I usually take the stairs.
+= preference: The user usually takes the stairs.
+We got a new sofa on Saturday.
+= event: The user got a new sofa on 28 February 2026.
+I can't come on Thursday, but Friday is fine.
+= event: Friday is fine for the user.
+My landlord raised the rent.
+= event: The user's landlord raised the rent.
+I should drink less coffee.
+= preference: The user thinks they should drink less coffee.
+My laptop is three years old.
+= other: The user's laptop is 3 years old.
+I've lived in Ghent since 2015.
+= person: The user has lived in Ghent since 2015.
+Don't put onions in anything for me.
+= preference: The user does not want onions in anything.
+I was in Kyoto in April last year.
+= event: The user was in Kyoto in April 2025.
+My brother-in-law lent me his drill.
+= event: The user's brother-in-law lent the user his drill.
+I'd like the summary at the top.
+= preference: The user wants the summary at the top.
+We decided against a second car.
+= decision: The user decided against a second car.
+I switched from Spotify to Tidal.
+= decision: The user switched from Spotify to Tidal.
+My wife is Italian, so we cook a lot of pasta.
+= person: The user's wife is Italian.
+When I travel I always take my own pillow.
+= preference: The user always takes their own pillow when travelling.
+My doctor told me to eat less salt.
+= event: The user's doctor told the user to eat less salt.
+I'm thinking of selling the car.
+= open_thread: The user is thinking of selling the car.
+Our son Emil plays chess on Wednesdays.
+= person: The user's son Emil plays chess on Wednesdays.
+I only use metric units.
+= preference: The user only uses metric units.
+The kids have swimming at quarter to five.
+= event: The kids have swimming at 4:45.
+I haven't read it yet, but the report arrived.
+= event: The report arrived.
+Ich wohne nicht mehr in Köln, ich wohne jetzt in Bonn.
+= person: Der Nutzer wohnt in Bonn.
+J'adore le jazz mais je déteste la techno.
+= preference: L'utilisateur adore le jazz.
+Mi hermana vive en Sevilla.
+= person: La hermana del usuario vive en Sevilla.
+I'm seeing the dentist on the 12th of March at 4pm.
+= event: The user sees the dentist on 12 March 2026 at 16:00.
+My old bike was stolen, so I bought a new one.
+= event: The user's old bike was stolen.
 """
 
 FALSE = """
@@ -262,4 +318,62 @@ I need to call the insurance.
 = task_completed: The user called the insurance.
 My grandmother is half Dutch.
 = person: The user is half Dutch.
+My landlord is moving to Spain.
+= event: The user is moving to Spain.
+Our au pair speaks Thai.
+= person: The user speaks Thai.
+My mother's doctor is Dr. Lang.
+= person: The user's doctor is Dr. Lang.
+My wife is Italian.
+= person: The user is Italian.
+I hope to run a marathon in autumn.
+= event: The user ran a marathon.
+I'm thinking of selling the car.
+= event: The user sold the car.
+I should drink less coffee.
+= event: The user drank less coffee.
+I would never eat snails.
+= preference: The user eats snails.
+I haven't read the report yet.
+= task_completed: The user read the report.
+I switched from Spotify to Tidal.
+= other: The user uses Spotify.
+I like hiking more than swimming.
+= preference: The user likes swimming more than hiking.
+When I was young I played handball.
+= preference: The user plays handball.
+Jens got a promotion.
+= event: The user got a promotion.
+We nearly missed the ferry.
+= event: The user missed the ferry.
+I refused the settlement.
+= decision: The user accepted the settlement.
+Ich wohne nicht mehr in Köln, ich wohne jetzt in Bonn.
+= person: Der Nutzer wohnt in Köln.
+J'adore le jazz mais je déteste la techno.
+= preference: L'utilisateur adore la techno.
+Mi hermana es vegetariana.
+= person: El usuario es vegetariano.
+Unsere Nachbarin hat einen Hund.
+= other: Die Nutzerin hat einen Hund.
+I could have bought the flat in 2015.
+= event: The user bought the flat in 2015.
+My twin brother is left-handed.
+= person: The user is left-handed.
+The kids love broccoli.
+= preference: The user loves broccoli.
+I'd move to Norway if I could ski.
+= event: The user moved to Norway.
+I cancelled the gym.
+= other: The user goes to the gym.
+The wedding was postponed from May to July.
+= event: The wedding is in May.
+My best friend's dog died.
+= event: The user's dog died.
+I dropped out of law school.
+= person: The user studies at law school.
+Ana asked me whether I smoke.
+= other: The user smokes.
+I failed the exam.
+= event: The user passed the exam.
 """

@@ -31,7 +31,8 @@ _WORDS = (
     r"quit|stops? (?:\w+ing|it|that|this|my)|stopped|stopping|gave up|giv(?:e|es|ing|en) up|forget|forgot to",
     r"abstain\w*|skip(?:s|ped|ping)?|turn(?:s|ed|ing)? (?:\w+ ){0,3}?down|intoleran\w+|yet to",
     r"far from (?:\w+(?:ed|ing)|done|over|ready|sure|perfect|clear|it|the end|complete)",
-    r"den(?:y|ies|ied)|fail(?:s|ed)? to|can(?:no|')t stand|against (?:using|having|buying|taking|it)",
+    r"den(?:y|ies|ied)|fail(?:s|ed)? (?:to|the|my|an?|his|her|their)|drop(?:s|ped|ping)? out|can(?:no|')t stand"
+    r"|against (?:using|having|buying|taking|it)",
     r"(?:decid|vot|argu|advis|speak|am|are|is|was|were|be|i['’]m|we['’]re)\w* (?:\w+ly )?against",
     r"nicht|kein\w*|nie|niemals|niemand|nichts|nirgends|weder|weiger\w*|verweiger\w*|hasse|hassen|hasst|vermeid\w*"
     r"|meide\w*",

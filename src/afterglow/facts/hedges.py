@@ -20,9 +20,9 @@ def _words(*listed: str) -> re.Pattern[str]:
 _PLANNED = _words(
     r"might|maybe|perhaps|could(?! not|n['’]t)|would|wish(?:ed)?|if only|hop(?:e|ed|ing) to|dream\w* (?:of|about)"
     r"|(?:wan|mean)t(?:ed)? to(?! (?:let|tell|say|give|share|thank|ask|show)\b)",
-    r"(?:i|we|you|they|he|she)['’]d (?=love|like|rather|prefer|be|want)|plan(?:s|ned|ning)? (?:to|on)|intend\w* to"
+    r"(?:i|we|you|they|he|she)['’]d (?:love|like|rather|prefer|be|want|\w+ if)|plan(?:s|ned|ning)? (?:to|on)|intend\w* to"
     r"|tempted to",
-    r"(?:try|tried|trying|aim|aiming) to|(?:think|thinking|thought) (?:of|about) (?=\w+ing)|consider(?:s|ed|ing)?"
+    r"(?:try|tried|trying|aim|aiming) to|(?:think|thinking|thought) (?:of|about) \w+ing|consider(?:s|ed|ing)?"
     r"|toying with",
     r"(?:was|were) going to|about to",
     r"vielleicht|würde|möchte|könnte|wollte|falls|plane|peut-être|voudrais|quizás|quisiera|forse|vorrei|talvez|może"
@@ -59,12 +59,14 @@ _PAST = _words(
     r"|came|met|saw|felt|knew",
 )
 _CHANGES = re.compile(
-    r"(?<!\w)(?:left(?! from)|(?:moved|moving|switched|switching|changed|changing|transferred|went) from) (?P<old>[^,;.]+?)"
+    r"(?<!\w)(?:left(?! from)|(?:moved|moving|switched|switching|changed|changing|transferred|went|postponed"
+    r"|rescheduled|shifted) from) (?P<old>[^,;.]+?)"
     r" (?:for|to) (?P<new>[^,;.]+)",
     re.IGNORECASE,
 )
 _LEAVING = _words(
-    r"left|leav\w+|mov\w+|switch\w*|chang\w+|transfer\w*|from|until|went|gave up|instead|replac\w+|dropped",
+    r"left|leav\w+|mov\w+|switch\w*|chang\w+|transfer\w*|postpone\w*|reschedule\w*|shift\w*|from|until|went|gave up"
+    r"|instead|replac\w+|dropped",
     _PAST.pattern,
 )
 

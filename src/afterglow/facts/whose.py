@@ -20,15 +20,17 @@ from afterglow.facts.signs import ABOUT_THE_OWNER
 
 _LEAD = r"\W*(?:(?:and|but|so|also|well|yes|no|ok|because|since|und|aber|denn|mais|pero|ma|ale|но)\s|,\s)*"
 _MY = (
-    r"my|our|one of my|one of our|mein\w*|unser\w*|mon|ma|mes|notre|nos|mi|mis|nuestr\w+|(?:il |la )?(?:mio|mia)"
+    r"my|our|the|one of my|one of our|mein\w*|unser\w*|mon|ma|mes|notre|nos|mi|mis|nuestr\w+|(?:il |la )?(?:mio|mia)"
     r"|meus?|minhas?|nosso|nossa"
     r"|mój|moja|moje|nasz\w*|mijn|onze?|мо[йяеи]|наш\w*"
 )
 _OF_MINE = re.compile(rf"{_LEAD}(?:{_MY})\s(?P<words>[^,;:.!?]*)", re.IGNORECASE)
 _NAMED = re.compile(
-    rf"{_LEAD}(?!(?:We|That|This|These|There|It|My|Our|The|What|Here|Please|No|Yes|Not|Never|Always)\b)"
+    rf"{_LEAD}(?!(?:We|That|This|These|There|It|My|Our|The|What|Here|Please|No|Yes|Not|Never|Always|If|When"
+    r"|Ich|Wir|Je|Nous|Les|Yo|Nosotros|Los|Las|Io|Noi|Eu|Ik|Wij|Ja)\b)"
     r"(?P<name>(?-i:[^\W\d_a-z][^\W\d_]+)) (?:would|wants?|asked|asks|said|says|told|is|was|has|had|will|can"
-    r"|(?!always|never)\w{2,}(?:s|ed))\b"
+    r"|got|made|took|gave|went|came|bought|sold|left|lost|won"
+    r"|met|broke|wrote|ran|drove|fell|found|kept|knows|(?!always|never)\w{2,}(?:s|ed))\b"
 )
 _APART = re.compile(
     r"(?<!\w)(?:ex|former|late|deceased|estranged|future|almost|step|half|ehemalige\w*|frühere\w*|verstorbene\w*)(?!\w)",
@@ -58,12 +60,13 @@ _ONESELF = re.compile(
     re.IGNORECASE,
 )
 """What is said of these is said of the owner."""
+_ARTICLE = re.compile(r"(?:the|der|die|des|el|la|le|l|il|lo|o|a|de|al) ")
 _I = re.compile(r"(?<!\w)(?:I|ich|je|yo|ja|я|ik)(?!\w)")
 
 
 def is_of_another(content: str, text: str, quote: str, cut: Cut) -> bool:
     """Whether the statement is about the owner, and its words are about somebody whom it does not name."""
-    if not ABOUT_THE_OWNER.match(normalised(content).removeprefix("the ")):
+    if not ABOUT_THE_OWNER.match(_ARTICLE.sub("", normalised(content))):
         return False
     return any(_is_of_another(content, sentence, cut) for sentence in sentences_quoted(text, quote))
 
