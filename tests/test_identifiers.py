@@ -22,18 +22,18 @@ PATIENCE_SECONDS = 15
 
 @contextmanager
 def patience() -> Iterator[None]:
-    """End a test that hangs, rather than the whole run."""
+    """End a test that hangs, rather than the whole run. Seconds of the processor: a busy machine is no fault."""
 
     def hangs(*_: Any) -> None:
         raise TimeoutError(f"it did not end in {PATIENCE_SECONDS} seconds")
 
-    before = signal.signal(signal.SIGALRM, hangs)
-    signal.alarm(PATIENCE_SECONDS)
+    before = signal.signal(signal.SIGPROF, hangs)
+    signal.setitimer(signal.ITIMER_PROF, PATIENCE_SECONDS)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 TABLE = {
@@ -50,6 +50,7 @@ TABLE = {
     "call load_settings and parseFile": ["load_settings", "parseFile"],
     "ticket OPS-1172, part A320": ["OPS-1172", "A320"],
     "version v1.2.3 at 3fa2b9c1d": ["v1.2.3", "3fa2b9c1d"],
+    "call 912 555 014 or +48 22 123 45 67": ["912 555 014", "+48 22 123 45 67"],
     "ask @ben in #general": ["@ben", "#general"],
     "42 percent, 3.5 and 17%": ["42", "3.5", "17%"],
     "with Ben Okafor in Lagos": ["Ben Okafor", "Lagos"],

@@ -31,9 +31,10 @@ _FORMS = (
     r"\bv?\d{1,6}(?:\.\d{1,6}){2,4}\b",
     r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b",
     r"(?<!\w)[@#][\w-]{2,}",
+    r"(?<![\w.,])\+?\d{1,4}(?:[ -]\d{2,4}){2,5}(?![\w.,]\d|\w)",
     r"(?<![\w.,])\d{1,20}(?:[.,]\d{1,20}){0,8}\s?%?(?!\w)",
 )
-"""URLs, mail addresses, paths, days, times, money, names of code, files, versions, hashes, handles, numbers: in this order."""
+"""URLs, mail addresses, paths, days, times, money, names of code, files, versions, hashes, handles, telephones, numbers: in this order."""
 _EXACT = re.compile("|".join(_FORMS))
 _NAME_WORD = re.compile(r"[^\W\d_][\w'’-]{0,60}")
 _WITHIN_NAMES = {"of", "de", "van", "von", "da", "di"}
