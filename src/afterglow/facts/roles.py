@@ -16,7 +16,7 @@ _USER = re.compile(r"(?<!\w)(?:the )?(?:user|owner)(?!\w)", re.IGNORECASE)
 _I = re.compile(r"(?<!\w)(?:I|me)(?!\w)")
 _PASSIVE = re.compile(r"(?<!\w)(?:by|from|von|par|por|da|przez|door|от)(?!\w)", re.IGNORECASE)
 _COMPARED = re.compile(
-    r"(?<!\w)(?:(?P<liked>(?:rather |more |better )?than|over|instead of|in favou?r of|prefer(?:s|red)?\s[^.;]*?\sto)"
+    r"(?<!\w)(?:(?P<liked>(?:rather |more |better )?than|over|instead of|in favou?r of|prefer(?:s|red)?\s[^.;]{1,120}?\sto)"
     r"|(?P<measure>\w+er|less) than)(?!\w)",
     re.IGNORECASE,
 )
