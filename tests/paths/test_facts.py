@@ -822,7 +822,7 @@ async def test_a_known_fact_of_a_turn_that_proved_a_forgotten_one_gains_a_proof_
         ('"trust":"owner","status"', '"trust":"root","status"', "has trust 'root'"),
         ('"content":"The user', f'"content":"{"x" * 501}The user', "1 to 500"),
         ('"source_date":"2026-03-02"', '"source_date":"soon"', "write a day as"),
-        ('"changed_at":"2026-03-02T12:00:00+00:00"', '"changed_at":"2026-03-02T12:00:00"', "with its zone"),
+        ('"changed_at":"2026-03-02T12:00:00+00:00"', '"changed_at":"2026-03-02T12:00:00"', "has no zone"),
     ],
 )
 async def test_a_fact_in_an_export_that_is_none_is_refused_with_its_line_and_changes_nothing(
