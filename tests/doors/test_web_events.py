@@ -49,6 +49,7 @@ class Listener:
         self.content_type = ""
         self.may_send = asyncio.Event()
         self.may_send.set()
+        self.answered = asyncio.Event()
         self.sent = 0
 
     async def run(self) -> None:
@@ -57,6 +58,7 @@ class Listener:
             return {"type": "http.disconnect"}
 
         async def send(message: Any) -> None:
+            self.answered.set()
             await self.may_send.wait()
             self.sent += 1
             if message["type"] == "http.response.start":
@@ -227,16 +229,51 @@ async def test_for_a_reader_that_takes_nothing_nothing_is_gathered(door: Door) -
         assert [each and each["number"] for each in heard] == [None, *range(1, 61)]
 
 
+async def refused(made: FastAPI, headers: dict[str, str]) -> tuple[int, str]:
+    async with listening(made, headers) as listener:
+        body = await listener._more.get()
+        assert body is not None
+        return listener.status, json.loads(body)["error"]["message"]
+
+
 async def test_only_so_many_streams_are_kept_open(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "STREAMS_MAX", 1)
     made = app(door.memory)
     async with listening(made, door.credential("bound")) as one:
         await one.next()
-        async with listening(made, door.credential("bound")) as two:
-            await two._more.get()
-            assert two.status == 503
+        status, told = await refused(made, door.credential("read"))
+        assert (status, told.startswith("1 streams are open, and no more are kept; try again")) == (503, True)
     async with listening(made, door.credential("bound")) as three:
         assert await three.next() is not None
+
+
+async def test_one_token_leaves_streams_for_the_others(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "STREAMS_OF_ONE_MAX", 2)
+    made = app(door.memory)
+    async with listening(made, door.credential("bound")) as one, listening(made, door.credential("bound")) as two:
+        assert await one.next() and await two.next()
+        status, told = await refused(made, door.credential("bound"))
+        assert (status, "2 streams are open with this token" in told) == (429, True)
+        async with listening(made, door.credential("read")) as other:
+            assert await other.next() is not None
+        two.leave()
+        assert await two.next() is None
+        async with listening(made, door.credential("bound")) as three:
+            assert await three.next() is not None
+    assert made.state.streams.open == 0
+
+
+async def test_a_stream_counts_from_when_it_is_granted_and_no_longer_where_its_reader_never_came(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "STREAMS_MAX", 1)
+    made = app(door.memory)
+    async with listening(made, door.credential("bound")) as slow:
+        slow.may_send.clear()  # not even the head of the answer is taken
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await slow.answered.wait()
+        assert (await refused(made, door.credential("read")))[0] == 503
+    assert made.state.streams.open == 0
 
 
 async def test_who_asks_for_the_head_of_a_stream_gets_it_and_no_more(door: Door) -> None:

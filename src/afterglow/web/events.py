@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -15,6 +16,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import Response, StreamingResponse
 from starlette.requests import Request
+from starlette.types import Receive, Send
+from starlette.types import Scope as Connection
 
 from afterglow.memory import Memory
 from afterglow.store.happenings import Happened, Happening
@@ -25,12 +28,15 @@ from afterglow.web.reading import SEQ_MAX, Asked
 from afterglow.web.whose import Accessed, Opened, scope_of
 
 STREAMS_MAX = 100
+STREAMS_OF_ONE_MAX = 20
+"""So many of them one token may have, so that nobody takes them all."""
 POLL_SECONDS = 1.0
 ALIVE_SECONDS = 15.0
 LOOK_BACK = 100
 """So far back is looked for what became visible late; see store/happenings.py."""
 _PAGE = 500
 _HEADERS = {"x-accel-buffering": "no"}
+_LATER = {"retry-after": "5"}
 
 _EVENTS: dict[str, Any] = {
     "description": "Events until the connection ends",
@@ -55,8 +61,30 @@ class Streams:
     """The streams that are open, and whether the server is about to stop."""
 
     def __init__(self) -> None:
-        self.open = 0
+        self._of: Counter[str | None] = Counter()
         self.stopping = asyncio.Event()
+
+    @property
+    def open(self) -> int:
+        return self._of.total()
+
+    def take(self, token: str | None) -> None:
+        """Count one more with this token, or without one; or refuse it."""
+        if self._of[token] >= STREAMS_OF_ONE_MAX:
+            by = "without a token" if token is None else "with this token"
+            raise refusal(
+                429, f"{STREAMS_OF_ONE_MAX} streams are open {by}, and no more are kept; end one first", _LATER
+            )
+        if self.open >= STREAMS_MAX:
+            raise refusal(503, f"{STREAMS_MAX} streams are open, and no more are kept; try again later", _LATER)
+        self._of[token] += 1
+
+    def release(self, token: str | None) -> None:
+        """One with this token has ended."""
+        assert self._of[token], "it was counted"
+        self._of[token] -= 1
+        if not self._of[token]:
+            del self._of[token]
 
     async def pause(self, seconds: float) -> None:
         """Wait so long, or until the server stops."""
@@ -73,6 +101,20 @@ class EventStream(StreamingResponse):
     media_type = "text/event-stream"
 
 
+class _Counted(EventStream):
+    """A stream that counts until it ends. A generator would not notice a reader that goes before the first event."""
+
+    def __init__(self, content: AsyncIterator[str], streams: Streams, token: str | None) -> None:
+        super().__init__(content, headers=_HEADERS)
+        self._streams, self._token = streams, token
+
+    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._streams.release(self._token)
+
+
 @router.get("/events", response_class=EventStream, responses={200: _EVENTS, "default": PROBLEM})
 async def events(
     request: Request,
@@ -86,9 +128,9 @@ async def events(
     scope = scope_of(access, asked.owner)
     if request.state.head:
         return EventStream(_nothing(), headers=_HEADERS)
-    if streams.open >= STREAMS_MAX:
-        raise refusal(503, f"{STREAMS_MAX} streams are open, and more are not kept; try again", {"retry-after": "5"})
-    return EventStream(_stream(memory, access, scope, streams, _number(last_event_id)), headers=_HEADERS)
+    token = None if access.token is None else access.token.id
+    streams.take(token)
+    return _Counted(_stream(memory, access, scope, streams, _number(last_event_id)), streams, token)
 
 
 async def _stream(
@@ -96,30 +138,26 @@ async def _stream(
 ) -> AsyncIterator[str]:
     """The events as text, until the reader goes, the token is worth nothing any more, or the server stops."""
     loop = asyncio.get_running_loop()
-    streams.open += 1
-    try:
-        begun = await memory.store.happened(scope, after)
-        if after is None or not begun.whole:
-            yield _event("begun" if after is None else "reset", begun.last, {})
-            after = begun.last
-        reader = Reader(after)
-        reader.pass_over((await _look(memory, scope, reader)).items)
-        said_at = loop.time()
-        while not streams.stopping.is_set():
-            new = reader.take((await _look(memory, scope, reader)).items)
-            if new and not await _is_open(memory, access):
+    begun = await memory.store.happened(scope, after)
+    if after is None or not begun.whole:
+        yield _event("begun" if after is None else "reset", begun.last, {})
+        after = begun.last
+    reader = Reader(after)
+    reader.pass_over((await _look(memory, scope, reader)).items)
+    said_at = loop.time()
+    while not streams.stopping.is_set():
+        new = reader.take((await _look(memory, scope, reader)).items)
+        if new and not await _is_open(memory, access):
+            return
+        for each in new:
+            yield _event("happened", each.id, asdict(each))
+        if loop.time() - said_at >= ALIVE_SECONDS:
+            said_at = loop.time()
+            if not await _is_open(memory, access):
                 return
-            for each in new:
-                yield _event("happened", each.id, asdict(each))
-            if loop.time() - said_at >= ALIVE_SECONDS:
-                said_at = loop.time()
-                if not await _is_open(memory, access):
-                    return
-                yield ": alive\n\n"
-            if not new:
-                await streams.pause(POLL_SECONDS)
-    finally:
-        streams.open -= 1
+            yield ": alive\n\n"
+        if not new:
+            await streams.pause(POLL_SECONDS)
 
 
 class Reader:
