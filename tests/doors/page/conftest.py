@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import uvicorn
+from fastapi import FastAPI
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from afterglow import FixedClock, Memory
@@ -48,6 +49,7 @@ class Site:
     memory: Memory
     clock: FixedClock
     loop: asyncio.AbstractEventLoop
+    app: FastAPI
 
     def do(self, act: Awaitable[T]) -> T:
         """Do something with the memory, where it lives."""
@@ -78,10 +80,11 @@ def served(folder: Path, fill: Fill | None = None, model: Model | None = None) -
             await fill(memory, clock)
         with socket.socket() as listener:
             listener.bind(("127.0.0.1", 0))
-            config = uvicorn.Config(app(memory), lifespan="off", log_config=None, timeout_graceful_shutdown=1)
+            made = app(memory)
+            config = uvicorn.Config(made, lifespan="off", log_config=None, timeout_graceful_shutdown=1)
             server = uvicorn.Server(config)
             url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-            started.set_result((Site(url, memory, clock, asyncio.get_running_loop()), server))
+            started.set_result((Site(url, memory, clock, asyncio.get_running_loop(), made), server))
             await server.serve([listener])
         await memory.close()
 
@@ -147,28 +150,39 @@ OpenPage = Callable[..., Page]
 
 @pytest.fixture
 def open_page(browser: Browser) -> Iterator[OpenPage]:
-    """Open the page of a site, signed in; at the end nothing may have gone wrong in it."""
+    """Open the page of a site, signed in, or in one more tab `beside` another; at the end nothing may have gone wrong in it."""
     opened: list[tuple[Page, Heard]] = []
 
     def open_one(
-        site: Site, address: str = "#/", *, link: str | None = None, allowed: tuple[str, ...] = (), **more: Any
+        site: Site,
+        address: str = "#/",
+        *,
+        link: str | None = None,
+        allowed: tuple[str, ...] = (),
+        beside: Page | None = None,
+        **more: Any,
     ) -> Page:
         given: dict[str, Any] = {"locale": "en-GB", "timezone_id": "UTC", "viewport": {"width": 1280, "height": 800}}
-        page = browser.new_context(**{**given, **more}).new_page()
+        page = (beside.context if beside else browser.new_context(**{**given, **more})).new_page()
         page.set_default_timeout(TIMEOUT_MS)
         heard = Heard(urlsplit(site.url).netloc, allowed=allowed)
         heard.listen(page)
         page.clock.set_fixed_time(site.clock.now() + timedelta(minutes=1))
         opened.append((page, heard))
-        page.goto(site.link() if link is None else link or site.url)
-        if link is None:
+        if link is not None:
+            page.goto(link or site.url)
+        elif beside:
+            page.goto(f"{site.url}/{address}")
+        else:
+            page.goto(site.link())
             page.wait_for_selector("#live.on")
             page.goto(f"{site.url}/{address}")
         return page
 
     yield open_one
-    for page, heard in opened:
-        page.context.close()
+    for context in {page.context for page, _ in opened}:
+        context.close()
+    for _, heard in opened:
         heard.check()
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from afterglow import FixedClock, Memory
+from afterglow.work import Due, Limits
 from tests.conftest import KATE, OTHER
 from tests.doors.page import scene
 from tests.doors.page.conftest import OpenPage, Site, served
@@ -69,6 +71,17 @@ def test_who_is_not_signed_in_is_told_how_to(life: Site, open_page: OpenPage) ->
     expect(page.get_by_text("You are not signed in.")).to_be_visible()
 
 
+@pytest.mark.parametrize(
+    ("address", "shown"), [("#/sessions", ".session-line"), ("#/facts", ".fact-line"), ("#/goals", ".log tr")]
+)
+def test_from_another_machine_who_is_signed_in_sees_the_memory_of_all(
+    life: Site, open_page: OpenPage, address: str, shown: str
+) -> None:
+    page = open_page(life, address, extra_http_headers={"x-forwarded-for": "203.0.113.5"})
+    expect(page.locator(shown).first).to_be_visible()
+    assert page.url == f"{life.url}/{address}", "nobody is chosen in their stead"
+
+
 @pytest.mark.spec("DOOR-5", "SAFE-2")
 def test_who_is_bound_to_an_owner_sees_that_owner_alone(life: Site, open_page: OpenPage) -> None:
     page = open_page(life, link=life.link(owner=KATE.owner))
@@ -93,6 +106,23 @@ def test_the_overview_tells_health_queue_primary_and_what_each_model_cost_today(
     expect(spend).to_contain_text("$0.54")
     rows = spend.locator("tbody tr").all_inner_texts()
     assert [re.split(r"\s+", row)[0] for row in rows] == ["claude-sonnet", "gpt-mini", "offline"]
+
+
+@pytest.mark.spec("DOOR-5", "SUM-10")
+def test_parked_work_says_why_and_is_tried_again(own: Site, open_page: OpenPage) -> None:
+    async def park(memory: Memory, clock: FixedClock) -> None:
+        await memory.store.mark_due(KATE.owner, Due(kind="summary", subject="lisbon", at=clock.now(), reason="manual"))
+        claims = await memory.store.claim(["summary"], limit=100, holder="me", limits=Limits())
+        (claim,) = [each for each in claims if each.subject == "lisbon"]
+        await memory.store.give_back(claim, "the model <b>refused</b> it", wait_seconds=60, park=True)
+
+    own.do(park(own.memory, own.clock))
+    page = open_page(own)
+    line = page.locator(".part-work li", has_text="lisbon")
+    expect(line).to_contain_text("parked")
+    expect(line).to_contain_text("the model <b>refused</b> it")
+    page.get_by_role("button", name="Try parked work again").click()
+    expect(line).to_have_count(0)
 
 
 def test_sessions_are_narrowed_by_state_by_words_and_by_owner(life: Site, open_page: OpenPage) -> None:
@@ -163,6 +193,25 @@ def test_facts_are_found_by_their_words(life: Site, open_page: OpenPage) -> None
     page.get_by_role("searchbox").fill("window seat")
     expect(page.locator(".fact-line").first).to_contain_text("window seat")
     expect(page).to_have_url(re.compile("q=window"))
+
+
+@pytest.mark.parametrize(("address", "found"), [("#/facts", ".fact-line"), ("#/search", ".hit")])
+def test_a_search_in_everyones_memory_asks_whose(life: Site, open_page: OpenPage, address: str, found: str) -> None:
+    page = open_page(life, address)
+    page.get_by_role("searchbox").fill("window seat")
+    expect(page.locator("main .trouble")).to_have_text(re.compile(r"^Choose whose memory to search, .*“Memory of”\.$"))
+    expect(page.locator("main .trouble")).to_be_in_viewport()
+    expect(page.locator("main .rows")).not_to_be_visible()
+    page.locator("#owner").select_option(KATE.owner)
+    expect(page.locator(found).first).to_contain_text("window seat")
+
+
+def test_a_search_of_facts_names_nobody_where_there_is_one_owner_alone(empty: Site, open_page: OpenPage) -> None:
+    empty.do(empty.memory.append(KATE, "user", "I would like a window seat."))
+    empty.do(empty.memory.facts.add(KATE.owner, "Ana likes a window seat."))
+    page = open_page(empty, "#/facts")
+    page.get_by_role("searchbox").fill("window seat")
+    expect(page.locator(".fact-line")).to_contain_text("Ana likes a window seat.")
 
 
 def test_digests_say_why_and_why_not(life: Site, open_page: OpenPage) -> None:

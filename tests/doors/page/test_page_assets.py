@@ -34,6 +34,12 @@ def test_no_file_turns_text_into_markup_or_names_another_host(name: str) -> None
     assert set(re.findall(r"\w+://[^\"'\s`$]+", TEXTS[name])) <= {"http://www.w3.org/2000/svg"}
 
 
+@pytest.mark.parametrize("name", sorted(name for name in TEXTS if name.endswith(".js")))
+def test_what_the_page_does_hangs_on_no_wording_of_an_error(name: str) -> None:
+    """A sentence may be put better any day: what is told to programs is the status and the kind."""
+    assert not re.search(r"message\.(startsWith|includes|match|endsWith)|\.test\(\w+\.message", TEXTS[name])
+
+
 def test_every_file_that_another_asks_for_is_there() -> None:
     document = set(re.findall(r'"/assets/([^"]+)"', TEXTS["index.html"]))
     modules = {

@@ -81,6 +81,18 @@ def test_who_chose_nobody_finds_the_talk_again(site: Site, open_page: OpenPage) 
     assert session.owner == ME
 
 
+@pytest.mark.spec("AGENT-9", "DOOR-5", "SAFE-2")
+def test_who_is_bound_to_an_owner_talks_as_that_owner(site: Site, open_page: OpenPage) -> None:
+    page = open_page(site, link=site.link(owner=KATE.owner))
+    page.goto(f"{site.url}/#/chat")
+    say(page, "Good morning")
+    expect(page.locator(".talk-log .turn-assistant")).to_contain_text("Two hotels")
+    page.reload()
+    expect(page.locator(".talk-log")).to_contain_text("Good morning")
+    (session,) = site.do(site.memory.sessions(owner=EVERYONE))
+    assert session.owner == KATE.owner
+
+
 def test_a_message_that_failed_is_sent_again_without_standing_twice(
     site: Site, script: Script, open_page: OpenPage
 ) -> None:

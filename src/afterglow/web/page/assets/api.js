@@ -30,7 +30,6 @@ async function asked(method, path, query, body, signal) {
   if (answer.ok) return answer.status === 204 ? null : answer.json();
   const refused = await refusal(answer);
   if (refused.status === 401 && path !== "session" && method === "GET") dispatchEvent(new Event("signedout"));
-  if (refused.message.startsWith("owner: from another machine")) dispatchEvent(new Event("ownerneeded"));
   throw refused;
 }
 
@@ -64,20 +63,20 @@ function where(path, query) {
   return `${path.startsWith("/") ? path : `${ROOT}/${path}`}${kept.length ? `?${new URLSearchParams(kept)}` : ""}`;
 }
 
-/** What happens on the server, as long as the page is open; the browser connects again by itself. */
-export function events(heard, changed) {
-  const source = new EventSource(`${ROOT}/events`);
-  let begun = false; // what is shown when the stream begins was asked for a moment ago
-  source.onopen = () => { changed(true); setTimeout(() => { begun = true; }, 1000); };
-  source.onerror = () => changed(false);
-  source.addEventListener("happened", (message) => heard(JSON.parse(message.data)));
-  source.addEventListener("reset", () => { if (begun) heard({ kind: "reset" }); });
-  return source;
+/** What happens on the server, behind the last that was heard: an async run of {event, id, data}. No EventSource, since that gives up
+ *  for good where it is refused, and cannot say where another tab left off. */
+export async function* events(last, signal, opened) {
+  const answer = await fetch(where("events", {}), { signal, cache: "no-store", headers: last === null ? {} : { "last-event-id": String(last) } });
+  if (answer.ok) opened();
+  yield* records(answer);
 }
 
 /** Post, and hear the answer as it is written: an async run of {event, data}. */
 export async function* stream(path, body, signal) {
-  const answer = await fetch(where(path, {}), { method: "POST", signal, headers: headers(body), body: JSON.stringify(body) });
+  yield* records(await fetch(where(path, {}), { method: "POST", signal, headers: headers(body), body: JSON.stringify(body) }));
+}
+
+async function* records(answer) {
   if (!answer.ok) throw await refusal(answer);
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let waiting = "";
@@ -94,5 +93,5 @@ export async function* stream(path, body, signal) {
 function parsed(record) {
   const lines = record.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trimStart()]);
   const of = (name) => lines.filter(([key]) => key === name).map(([, value]) => value).join("\n");
-  return { event: of("event") || "message", data: JSON.parse(of("data")) };
+  return { event: of("event") || "message", id: of("id"), data: JSON.parse(of("data")) };
 }

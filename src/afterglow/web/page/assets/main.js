@@ -3,6 +3,7 @@
 import * as api from "./api.js";
 import { h, put } from "./dom.js";
 import { HELP, listen } from "./keys.js";
+import { Live } from "./live.js";
 import { age, attempt, command, empty, sentence, tell, trouble } from "./parts.js";
 import { address, go, read } from "./router.js";
 import * as theme from "./theme.js";
@@ -20,7 +21,7 @@ const main = document.getElementById("main");
 const owner = document.getElementById("owner");
 let open = { view: null, leave: null };
 let who = Promise.resolve(null);
-let stream = null;
+let live = null;
 
 async function show() {
   const route = read();
@@ -68,14 +69,6 @@ async function listOwners() {
   const { items } = await api.get("owners", { limit: 1000 });
   const known = new Set([...owner.options].map((each) => each.value));
   owner.append(...items.filter((each) => !known.has(each.id)).map((each) => h("option", { value: each.id }, each.id)));
-  return items;
-}
-
-/** From another machine a list is of one owner's things: then the first there is, until another is chosen. */
-async function chooseOwner() {
-  const [first] = await listOwners();
-  const route = read();
-  if (first && !route.query.get("owner")) go(route.view === "overview" ? "" : route.view, route.name, { ...Object.fromEntries(route.query), owner: first.id });
 }
 
 function single(key, event) {
@@ -119,11 +112,13 @@ async function leave() {
 }
 
 /** After the first paint: who there is, and what happens on the server. */
-function settle() {
-  const live = document.getElementById("live");
-  const say = (on) => { live.textContent = on ? "live" : "not live"; live.classList.toggle("on", on); };
+function settle(signedIn) {
+  const place = document.getElementById("live");
+  const say = (on) => { place.textContent = on ? "live" : "not live"; place.classList.toggle("on", on); };
   listOwners().catch(() => {});
-  if (stream?.readyState !== EventSource.OPEN) stream = api.events((event) => open.view?.heard?.(event), say);
+  live ??= new Live((event) => open.view?.heard?.(event), say);
+  if (signedIn) live.anew();
+  live.look();
 }
 
 /** Nobody is signed in: how to. */
@@ -142,14 +137,13 @@ async function start() {
   who = api.signIn(code).catch((error) => { if (code) tell(sentence(error.message), "wrong"); return null; });
   if (code) await who;
   show();
-  (window.requestIdleCallback ?? setTimeout)(settle);
+  (window.requestIdleCallback ?? setTimeout)(() => settle(Boolean(code)));
 }
 
 document.getElementById("help").addEventListener("click", help);
 document.getElementById("theme").addEventListener("click", theme.next);
 document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
 addEventListener("signedout", signedOut);
-addEventListener("ownerneeded", chooseOwner);
 addEventListener("hashchange", () => (/^#signin=/.test(location.hash) ? start() : show()));
 listen(single, jump);
 theme.apply();

@@ -52,7 +52,9 @@ export class Paged {
       if (pages === this.pages) this.draw();
     } catch (error) {
       const told = trouble(error, () => this.more());
-      if (told && pages === this.pages) put(this.foot, told);
+      if (!told || pages !== this.pages) return;
+      this.rows.node.hidden = !pages.items.length; // or what went wrong would stand below an empty place
+      put(this.foot, told);
     }
   }
 

@@ -32,7 +32,7 @@ export function trouble(error, again = null) {
   if (error.name === "AbortError") return null;
   return h("div", { class: "trouble", role: "alert" },
     h("p", {}, told(sentence(error.message))),
-    again && h("button", { type: "button", on: { click: again } }, "Try again"));
+    again && error.name !== "Unchosen" && h("button", { type: "button", on: { click: again } }, "Try again")); // without a choice it would fail again
 }
 
 /** A sentence of the server: what stands between backticks is a command. */

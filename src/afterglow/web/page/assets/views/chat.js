@@ -7,11 +7,13 @@ import { seenPanel } from "../seen.js";
 import { turnRow } from "../turn.js";
 
 const BEFORE = 60;
-/** Who talks where nobody is chosen, as the server has it. */
+/** Who talks where nobody is chosen and the browser is bound to nobody, as the server has it. */
 const ME = "assistant/page/me";
 
-export async function show(place, { signal, owner }) {
-  const view = new Chat(signal, owner || ME);
+export async function show(place, { signal, owner, who }) {
+  const speaker = owner || (await who)?.owner || ME;
+  if (signal.aborted) return null;
+  const view = new Chat(signal, speaker);
   put(place, h("h1", { class: "visually-hidden" }, "Chat"), h("div", { class: "split chat" }, h("section", { class: "panel talk" }, view.log, view.form), view.side));
   view.recalled = view.recall();
   view.field.focus();
@@ -108,6 +110,6 @@ class Chat {
   }
 
   heard(event) {
-    if (!this.running && event.session && event.session === this.session?.id) this.look();
+    if (!this.running && this.session && (event.session === this.session.id || event.kind === "reset")) this.look();
   }
 }

@@ -3,6 +3,7 @@
 import * as api from "../api.js";
 import { h, put, words } from "../dom.js";
 import { FactPanel } from "../fact.js";
+import { only } from "../only.js";
 import { PAGE, Paged } from "../paged.js";
 import { command, empty, searchField, segments, state } from "../parts.js";
 import { address, note } from "../router.js";
@@ -47,9 +48,9 @@ class FactsView {
     return address("facts", fact.id, { ...rest, owner, of: owner ? null : fact.owner });
   }
 
-  ask(after) {
+  async ask(after) {
     const { owner, status, type, q, session } = this.asked;
-    if (q) return api.get("facts", { owner, type, q, limit: PAGE }, this.signal);
+    if (q) return api.get("facts", { owner: owner || (await only(this.signal)), type, q, limit: PAGE }, this.signal);
     return api.get("facts", { owner, status, all: status ? null : true, type, session, limit: PAGE, after }, this.signal);
   }
 

@@ -94,7 +94,7 @@ class Overview {
     const items = [...claimed.items, ...parked.items];
     return [
       heading("Work", parked.items.length > 0 && h("button", { type: "button", on: { click: () => this.retry() } }, "Try parked work again")),
-      items.length ? h("ul", { class: "lines" }, items.map((each) => h("li", {}, state(each.state, each.state === "parked" ? "bad" : "good"), h("b", {}, each.kind), words(each.subject, { class: "mono" }), each.error && words(each.error, { class: "faint" }))))
+      items.length ? h("ul", { class: "lines" }, items.map((each) => h("li", {}, state(each.state, each.state === "parked" ? "bad" : "good"), h("b", {}, each.kind), words(each.subject, { class: "mono" }), each.last_error && words(each.last_error, { class: "faint" }))))
         : h("p", { class: "faint" }, "Nothing is under way, and nothing is parked."),
     ];
   }

@@ -3,6 +3,7 @@
 import * as api from "../api.js";
 import { h, put, words } from "../dom.js";
 import { plural } from "../format.js";
+import { only } from "../only.js";
 import { empty, exactly, marked, searchField, trouble } from "../parts.js";
 import { address, note } from "../router.js";
 
@@ -37,7 +38,7 @@ class Search {
     if (!this.q) return put(this.results, empty("What are you looking for?", "Words in any order; the best fit comes first. A regular expression gives the newest matches."));
     this.running = new AbortController();
     try {
-      const owner = this.owner || (await this.only());
+      const owner = this.owner || (await only(this.signal));
       const found = await api.get("search", { q: this.q, owner, limit: LIMIT, regex: this.regex || null, ignore_case: this.regex || null }, AbortSignal.any([this.running.signal, this.signal]));
       put(this.results, this.found(found));
     } catch (error) {
@@ -45,13 +46,6 @@ class Search {
       if (told) put(this.results, told);
     }
     return null;
-  }
-
-  /** A search is about one owner's memory: where there is one alone, it need not be named. */
-  async only() {
-    const { items } = await api.get("owners", { limit: 2 }, this.signal);
-    if (items.length === 1) return items[0].id;
-    throw new Error("Choose whose memory to search, in the list at “Memory of”");
   }
 
   found({ hits, complete = true }) {
