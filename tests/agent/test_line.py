@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from afterglow.agent import Agent
-from afterglow.agent.line import Handle
+from afterglow.agent.handing import Handle
 from afterglow.clock import SystemClock
 from afterglow.conversation import reply_key
 from afterglow.errors import BadInput, ModelBusy, ModelStopped, StoreUnavailable

@@ -20,7 +20,7 @@ from typing import Any, cast
 from afterglow import settings
 from afterglow.agent import Agent, Reason, open_agent
 from afterglow.agent.agent import answered
-from afterglow.agent.line import Handle, OnReply
+from afterglow.agent.handing import Handle, OnReply
 from afterglow.errors import BadInput
 from afterglow.excerpts import shorter_parts
 from afterglow.settings import Settings

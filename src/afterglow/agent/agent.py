@@ -14,7 +14,8 @@ from pydantic import BaseModel
 
 from afterglow.agent import running, talk
 from afterglow.agent.events import REASONS, Done, Event, Reason
-from afterglow.agent.line import Answered, Handle, Line, OnReply
+from afterglow.agent.handing import Handle, OnReply
+from afterglow.agent.line import Answered, Line
 from afterglow.agent.manner import Manner, Manners
 from afterglow.agent.order import Hold, Order, leave
 from afterglow.agent.tasks import Tasks

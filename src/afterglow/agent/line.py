@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
-from inspect import isawaitable
 from secrets import token_hex
 from typing import Any
 
+from afterglow.agent.handing import Handle, OnReply, heard, through
 from afterglow.errors import (
     AfterglowError,
     BadInput,
@@ -34,13 +34,9 @@ from afterglow.errors import (
 from afterglow.guard import redact
 from afterglow.store.contract import Store
 from afterglow.store.inbox import HURRY_SECONDS, Waiting
-from afterglow.telling import Deliver, Sent
-from afterglow.turns import Binding
+from afterglow.telling import Deliver
 from afterglow.work import Claim, Limits, error_text, is_spent
 from afterglow.worker import Commit, Worker, holder_name, is_gone
-
-OnReply = Callable[[str], Awaitable[Any] | Any]
-"""What gets the answer."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,50 +63,11 @@ _ANSWER_SHARE = 0.9
 """An answer is given up before the whole act would be, so that it can be said why."""
 _LISTENING = timedelta(seconds=30)
 """A listener looks more often than this: who has not fetched its answer by then is gone."""
-_DELIVER_SECONDS = 60.0
 _PAGE = 1000
 
 _listening_here: set[str] = set()
 """Who listens in this process. In a container the one before it may have had its number too, and is gone all the same."""
 _log = logging.getLogger(__name__)
-
-
-class Handle:
-    """A message that waits. Awaited it gives the answer, or raises what went wrong; then it is tried again all the same."""
-
-    def __init__(self, line: Line, message: Waiting, reply: OnReply | None) -> None:
-        self._line = line
-        self.message = message
-        self.reply = reply
-        self.answered: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self.answered.add_done_callback(_seen)
-
-    def __await__(self) -> Generator[Any, None, str]:
-        return asyncio.shield(self.answered).__await__()
-
-    async def cancel(self) -> bool:
-        """Have it not answered, or break off its answer; False where it was answered already. What was said stays."""
-        return await self._line.take_back(self)
-
-    @property
-    def hears(self) -> bool:
-        """Whether the answer still reaches somebody here; who awaited it and was told of a failure went away."""
-        return self.reply is not None or not self.answered.done()
-
-    def give(self, text: str) -> None:
-        if not self.answered.done():
-            self.answered.set_result(text)
-
-    def fail(self, error: Exception) -> None:
-        """It was tried in vain, or is not this process's any more."""
-        if not self.answered.done():
-            self.answered.set_exception(error)
-
-
-def _seen(answered: asyncio.Future[str]) -> None:
-    """Nobody need await a handle: an error that nobody looks at is no warning."""
-    if not answered.cancelled():
-        answered.exception()
 
 
 class Line:
@@ -157,7 +114,7 @@ class Line:
         if self._closed.is_set():
             raise BadInput("this agent is closed and answers nothing more; open it again")
         kept = await self._store.put_message(replace(message, listener=self._listener))
-        handle = Handle(self, kept, reply)
+        handle = Handle(kept, reply, self.take_back)
         self._handles.setdefault((kept.owner, kept.place), []).append(handle)
         self._attend((kept.owner, kept.place))
         if self._left:  # it was closed meanwhile
@@ -177,9 +134,8 @@ class Line:
             found, after = found + len(page), page[-1]
         return found
 
-    async def take_back(self, handle: Handle) -> bool:
+    async def take_back(self, message: Waiting) -> bool:
         """Take a message out of its line; where it is being answered, break that off."""
-        message = handle.message
         place = message.owner, message.place
         if not await self._store.take_back(*place, message.key):
             return False
@@ -369,9 +325,9 @@ class Line:
             return
         hear = next((each.reply for each in reversed(found) if each.reply is not None), None)
         if not somebody_hears and self._deliver is not None:
-            hear = _through(self._deliver, ended[-1].binding)
+            hear = through(self._deliver, ended[-1].binding)
         if hear is not None:
-            self._kept(_heard(hear, text))
+            self._kept(heard(hear, text))
 
     def _kept(self, running: Any) -> asyncio.Task[None]:
         task: asyncio.Task[None] = asyncio.create_task(running)
@@ -397,20 +353,3 @@ async def _wait(tasks: Sequence[asyncio.Task[None]], seconds: float) -> None:
             task.cancel()
         if late:
             await asyncio.wait(late)
-
-
-def _through(deliver: Deliver, binding: Binding) -> OnReply:
-    async def hear(text: str) -> None:
-        async with asyncio.timeout(_DELIVER_SECONDS):
-            await Sent().all(deliver, binding, text)
-
-    return hear
-
-
-async def _heard(hear: OnReply, text: str) -> None:
-    try:
-        given = hear(text)
-        if isawaitable(given):
-            await given
-    except Exception:  # noqa: BLE001 - the boundary: what somebody's callback raises; the reply is in the log
-        _log.warning("a reply could not be handed over; it is in the log", exc_info=True)

@@ -7,7 +7,6 @@ tried again as all work is; then it counts as failed, the person is told so, and
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -17,6 +16,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from afterglow import prose
+from afterglow.agent.handing import heard, through
 from afterglow.agent.times import at_wall, next_time, zone_of
 from afterglow.clock import new_fence, to_us
 from afterglow.errors import BadInput, ModelBadOutput, ModelBusy, NotFound
@@ -28,7 +28,7 @@ from afterglow.model.offline import NAME as OFFLINE
 from afterglow.prompts import load
 from afterglow.store.goals import Step
 from afterglow.store.tasks import Task
-from afterglow.telling import Deliver, Sent
+from afterglow.telling import Deliver
 from afterglow.work import Claim, Due, Limits, error_text, is_spent
 from afterglow.worker import Commit
 from afterglow.working import work_limits
@@ -46,7 +46,6 @@ _PATIENCE = timedelta(days=1)
 """So long what is to be done once waits for a model that cannot be had."""
 _PLAN_AGAIN = timedelta(days=1)
 _NOTE_CHARS_MAX = 2_000
-_DELIVER_SECONDS = 60
 _NO_MODEL = "no model is set up that could do it"
 _log = logging.getLogger(__name__)
 
@@ -258,13 +257,8 @@ class TaskRuns:
 
     def _delivered(self, task: Task) -> Hear:
         async def hear(text: str) -> None:
-            if self._deliver is None:
-                return
-            try:
-                async with asyncio.timeout(_DELIVER_SECONDS):
-                    await Sent().all(self._deliver, task.binding, text)
-            except Exception:  # noqa: BLE001 - the boundary: what somebody's way of sending raises; the log has the reply
-                _log.warning("what task %s said was not delivered; it is in the log", task.id, exc_info=True)
+            if self._deliver is not None:
+                await heard(through(self._deliver, task.binding), text, f"what task {task.id} said")
 
         return hear
 
