@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -535,52 +535,66 @@ class Counting(ScriptedModel):
         super().__init__(echo)
         self._live: Counter[str | None] = Counter()
         self.most_at_once: Counter[str | None] = Counter()
-        self.all_at_once = 0
+        self.asked: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+        """What was asked, by its text."""
+        self.first: dict[str, str] = {}
+        """What is answered only after something else was asked."""
 
     async def complete(self, request: Request) -> Completion:
-        here = request.session
+        here, text = request.session, said_last(request)
         self._live[here] += 1
         self.most_at_once[here] = max(self.most_at_once[here], self._live[here])
-        self.all_at_once = max(self.all_at_once, self._live.total())
-        await asyncio.sleep(0.2)
+        self.asked[text].set()
+        if text in self.first:
+            await self.asked[self.first[text]].wait()
+        await asyncio.sleep(0.3)
         self._live[here] -= 1
         return await super().complete(request)
 
 
 @pytest.mark.spec("AGENT-6")
-@pytest.mark.parametrize("begin", [True, False], ids=["a new session", "one that is there"])
+@pytest.mark.parametrize("there", [True, False], ids=["one that is there", "a new session"])
 async def test_calls_for_one_session_are_answered_one_by_one_however_they_name_it(
-    agent_with: OpenAgent, begin: bool
+    agent_with: OpenAgent, there: bool
 ) -> None:
-    agent, model = agent_with(counting := Counting()), counting
-    if not begin:
+    model = Counting()
+    agent = agent_with(model)
+    if there:
         await agent.invoke("warm", session="a")
     async with asyncio.timeout(30):
-        await asyncio.gather(
-            agent.invoke("a1", session="a"), agent.invoke("to the binding"), agent.invoke("a2", session="a")
-        )
-    assert model.most_at_once == {"a": 1}, "all three are about it"
-    answering = [asyncio.create_task(agent.invoke("a3", session="a"))]
-    await asyncio.sleep(0.1)
-    answering.append(asyncio.create_task(agent.invoke("b1", session="b")))
-    await asyncio.sleep(0.05)
-    answering.append(asyncio.create_task(agent.invoke("a4", session="a")))
-    answering.append(asyncio.create_task(agent.invoke("to the binding again")))
-    async with asyncio.timeout(30):
-        await asyncio.gather(*answering)
-    assert model.most_at_once == {"a": 1, "b": 1}, "also where another is begun meanwhile, and is the newest"
-    assert model.all_at_once == 2, "and no session waits for the other"
+        to_a = [agent.invoke(f"a{number}", session="a") for number in (1, 2)]
+        await asyncio.gather(*to_a, agent.invoke("to the binding"), agent.invoke("to it too"))
+    assert set(model.most_at_once.values()) == {1}
     assert not agent._order.live  # pyright: ignore[reportPrivateUsage]
 
 
-@pytest.mark.spec("AGENT-6")
-async def test_first_messages_that_come_at_once_are_answered_one_by_one(agent_with: OpenAgent) -> None:
-    agent, model = agent_with(counting := Counting()), counting
+@pytest.mark.spec("AGENT-6", "P7")
+async def test_a_session_that_another_has_followed_is_still_answered_one_by_one(agent_with: OpenAgent) -> None:
+    model = Counting()
+    agent = agent_with(model)
+    await agent.invoke("warm", session="a")
+    model.first["a1"] = "b1"  # so that no session waits for the other
     async with asyncio.timeout(30):
-        asked = [agent.invoke(f"m{number}", to=to) for number in range(3) for to in (KATE, OTHER)]
-        await asyncio.gather(*asked, *[await agent.enqueue("waits", to=to) for to in (KATE, OTHER)])
+        answering = [asyncio.create_task(agent.invoke("a1", session="a"))]
+        await model.asked["a1"].wait()
+        answering.append(asyncio.create_task(agent.invoke("b1", session="b")))
+        await model.asked["b1"].wait()
+        answering.append(asyncio.create_task(agent.invoke("a2", session="a")))
+        answering.append(asyncio.create_task(agent.invoke("to the binding")))
+        await asyncio.gather(*answering)
+    assert model.most_at_once == {"a": 1, "b": 1}
+    assert [turn.text for turn in await turns_of(agent)][2:] == ["to the binding", "You said: to the binding"]
+
+
+@pytest.mark.spec("AGENT-6", "P7")
+async def test_first_messages_that_come_at_once_are_answered_one_by_one(agent_with: OpenAgent) -> None:
+    model = Counting()
+    agent = agent_with(model)
+    model.first["hello"] = "waits"  # which another says: two people do not wait for each other
+    async with asyncio.timeout(30):
+        asked = [agent.invoke(text) for text in ("hello", "m1", "m2")]
+        await asyncio.gather(*asked, await agent.enqueue("waits", to=OTHER), agent.invoke("m3", to=OTHER))
     assert set(model.most_at_once.values()) == {1} and len(model.most_at_once) == 2
-    assert model.all_at_once == 2, "two people do not wait for each other"
 
 
 @pytest.mark.spec("AGENT-6")
