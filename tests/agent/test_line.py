@@ -700,14 +700,29 @@ async def test_a_message_that_comes_while_the_agent_closes_is_kept_and_whoever_a
     assert [turn.text for turn in await turns_of(following)] == ["hello", "You said: hello"]
 
 
+class Gated(ScriptedModel):
+    """Answers m1 when the gate is opened."""
+
+    def __init__(self, script: scripted.Script) -> None:
+        super().__init__(script)
+        self.gate = asyncio.Event()
+
+    async def complete(self, request: Request) -> Any:
+        done = await super().complete(request)
+        if said_last(request) == "m1":
+            await self.gate.wait()
+        return done
+
+
 @pytest.mark.spec("AGENT-6")
 async def test_messages_to_a_session_and_to_its_binding_wait_in_one_line(agent_with: OpenAgent) -> None:
-    agent = agent_with(ScriptedModel(echo, delay_seconds=0.2))
+    agent = agent_with(model := Gated(echo))
     await agent.invoke("first")
     session = await session_of(agent)
     handles = [await agent.enqueue("m1")]
     await until_asked(agent, 2)
     handles += [await agent.enqueue(f"m{n}", to=to) for n, to in enumerate((KATE, session, KATE, session), 2)]
+    model.gate.set()
     answers = await asyncio.gather(*handles)
     said = [turn.text for turn in await turns_of(agent)]
     assert said[2:] == ["m1", "You said: m1", "m2", "m3", "m4", "m5", "You said: m5"]
@@ -716,7 +731,7 @@ async def test_messages_to_a_session_and_to_its_binding_wait_in_one_line(agent_w
 
 @pytest.mark.spec("AGENT-6")
 async def test_a_message_to_a_session_stays_its_own_where_another_is_begun_meanwhile(agent_with: OpenAgent) -> None:
-    agent = agent_with(ScriptedModel(echo, delay_seconds=0.3))
+    agent = agent_with(model := Gated(echo))
     await agent.invoke("first")
     session = await session_of(agent)
     handles = [await agent.enqueue("m1")]
@@ -725,6 +740,7 @@ async def test_a_message_to_a_session_stays_its_own_where_another_is_begun_meanw
     await agent.memory.append(KATE, "user", "elsewhere", session="other")
     handles.append(await agent.enqueue("m3", to=session))
     handles.append(await agent.enqueue("m4"))
+    model.gate.set()
     await asyncio.gather(*handles)
     of_session = [turn.text for turn in await agent.memory.turns(session)]
     assert of_session[2:] == ["m1", "You said: m1", "m2", "m3", "You said: m3"], (
