@@ -31,12 +31,14 @@ def material_of(turns: Sequence[Turn], zone: tzinfo) -> Material:
 def material_of_blocks(blocks: Sequence[Block]) -> Material:
     """Blocks as a summariser gets them. The names behind them are kept in mind, and not shown: they explain nothing."""
     texts = [without_names(block.text) for block in blocks]
+    whole = "\n".join(block.text for block in blocks)
     return Material(
         text="\n\n".join(f"Part {number}:\n{text}" for number, text in enumerate(texts, 1)),
         said="\n".join(texts),
-        identifiers=identifiers("\n".join(block.text for block in blocks)),
+        identifiers=identifiers(whole),
         requests=still_open(texts),
         replaced_tokens=sum(block.tokens for block in blocks),
+        whole=whole,
     )
 
 

@@ -81,8 +81,7 @@ class Ending(Reading, ABC):
         if category is not None and category not in CATEGORIES:
             raise BadInput(f"{category!r} is no category; choose one of {', '.join(CATEGORIES)}")
         wanted = Wanted(agent=agent, category=category, since=since, until=until)
-        rows_max = self.settings.search.rows_max
-        return await listed(self.store, owner, wanted, holding=words, limit=limit, before=before, rows_max=rows_max)
+        return await listed(self.store, owner, wanted, holding=words, limit=limit, before=before)
 
     async def health(self, primary: Flag | None = None, *, owner: Scope = EVERYONE) -> Summarization:
         """Whether summaries of sessions are made, how many wait, and why anything is off; of one owner, only what waits."""

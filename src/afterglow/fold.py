@@ -17,7 +17,7 @@ from hashlib import sha256
 
 from afterglow.checks import Flaw, flaw_in
 from afterglow.errors import ModelBadOutput
-from afterglow.identifiers import in_words, missing
+from afterglow.identifiers import in_its_sentence, in_words, missing
 from afterglow.model import Completion, Model, PaidAnswer, Request
 from afterglow.model.offline import NAME as OFFLINE
 from afterglow.model.offline import choose_sentences
@@ -53,6 +53,8 @@ class Material:
     identifiers: Mapping[str, int]
     requests: tuple[str, ...]
     replaced_tokens: int
+    whole: str = ""
+    """What was said together with the names put behind earlier summaries; where there are none, it is the same."""
 
     @property
     def hash(self) -> str:
@@ -161,10 +163,18 @@ def with_names(text: str, material: Material, tokens_max: int) -> str:
     room = tokens_max - estimate(f"{text}\nNamed: .")
     for word in missing(material.identifiers, text):
         phrase = in_words(word, material.said)
-        room -= 0 if phrase in named else estimate(f"{phrase}, ")
-        if room < 0:
+        if phrase in named:
+            continue
+        if estimate(f"{phrase}, ") > room:
             break
+        room -= estimate(f"{phrase}, ")
         named.append(phrase)
+    for place, phrase in enumerate(named):  # all names first; then, while there is room, what they are
+        told = in_its_sentence(phrase, material.whole or material.said)
+        longer = estimate(told) - estimate(phrase)
+        if longer <= room:
+            room -= longer
+            named[place] = told
     return f"{text}\nNamed: {', '.join(dict.fromkeys(named))}." if named else text
 
 

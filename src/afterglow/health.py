@@ -13,7 +13,6 @@ from afterglow.store.summaries import Fleet
 from afterglow.store.transaction import EVERYONE, Scope
 from afterglow.summaries import Trigger
 
-
 _UNSEEN = Fleet(lease=None, last_sweep_at=None, last_sweep_found=None, last_success_at=None, last_trigger=None)
 
 

@@ -34,7 +34,10 @@ _FORMS = (
     r"(?<![\w.,])\+?\d{1,4}(?:[ -]\d{2,4}){2,5}(?![\w.,]\d|\w)",
     r"(?<![\w.,])\d{1,20}(?:[.,]\d{1,20}){0,8}\s?%?(?!\w)",
 )
-"""URLs, mail addresses, paths, days, times, money, names of code, files, versions, hashes, handles, telephones, numbers: in this order."""
+"""URLs, mail addresses, paths, days, times, money, names of code, files, versions, hashes, handles, telephones, numbers.
+
+They are tried in this order.
+"""
 _EXACT = re.compile("|".join(_FORMS))
 _NAME_WORD = re.compile(r"[^\W\d_][\w'’-]{0,60}")
 _WITHIN_NAMES = {"of", "de", "van", "von", "da", "di"}
@@ -47,6 +50,8 @@ _MONTHS_AND_DAYS = {
 _EITHER = re.compile(r"[^\W\d_]+/[^\W\d_]+")
 """As in and/or: two words, and no path."""
 _BARE_NUMBER = re.compile(r"\d+(?:[.,]\d+)*\s?%?")
+_LEADING = re.compile(r"(?:(?<!\w)[^\W\d_A-ZÀ-ÖØ-Þ][^\W\d_]{0,14} ){1,3}$")
+_LEADING_CHARS = 50
 _NO_NAMES = {"I'm", "I'll", "I've", "I'd", "OK", "I"}
 _TRAILING = ".,;:!?'\"’”)]}"
 TEXT_CHARS_MAX = 200_000
@@ -91,6 +96,16 @@ def in_words(word: str, text: str) -> str:
         return word
     found = re.search(rf"(?:[^\W\d_]{{1,20}} )?(?<![\w.,]){re.escape(word)}(?!\w)(?: [^\W\d_]{{1,20}})?", text)
     return found.group() if found else word
+
+
+def in_its_sentence(name: str, text: str) -> str:
+    """A name with the few small words that lead to it in the text: `cat is called Mia`. Anything else as it is."""
+    if not name[0].isupper() or not name.replace(" ", "").isalpha():
+        return name
+    found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text[:TEXT_CHARS_MAX])
+    before = text[max(0, found.start() - _LEADING_CHARS) : found.start()] if found else ""
+    leading = _LEADING.search(before)
+    return f"{leading[0]}{name}" if leading else name
 
 
 def _names(text: str) -> Counter[str]:

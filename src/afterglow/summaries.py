@@ -122,6 +122,7 @@ def material_of(old: Summary | None, blocks: Sequence[Block], transcript: str, s
         identifiers=identifiers(whole),
         requests=requests_in(said),
         replaced_tokens=tokens,
+        whole=whole,
     )
 
 

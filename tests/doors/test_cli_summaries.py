@@ -217,26 +217,6 @@ def test_it_says_when_the_answer_is_degraded_and_marks_each_that_is(
 
 
 @pytest.mark.spec("SUM-7")
-def test_it_says_when_not_all_were_looked_through(run: Run, begun: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(3):
-        really(begun, say(f"talk{number}"))
-    run("summarize")
-    monkeypatch.setattr("afterglow.search.summaries._PAGE_ROWS", 1)
-    monkeypatch.setenv("AFTERGLOW_SEARCH__ROWS_MAX", "1000")
-    monkeypatch.setattr("afterglow.ending.listed", _listed_within(1))
-    data = asked(run, "summaries", "--words", "talk0")
-    assert (data["items"], data["complete"]) == ([], False)
-    assert "only the newest were looked through" in data["degraded"]
-    assert "Only the newest were looked through" in run("summaries", "--words", "talk0").stderr
-
-
-def _listed_within(rows: int) -> Any:
-    from afterglow.search.summaries import listed
-
-    return lambda *args, **more: listed(*args, **{**more, "rows_max": rows})
-
-
-@pytest.mark.spec("SUM-7")
 def test_an_empty_answer_says_why_and_what_to_do(run: Run, begun: Path) -> None:
     assert "no session has said anything yet" in run("summaries").stderr
     really(begun, say("old"), ago(days=50))

@@ -263,10 +263,12 @@ async def test_names_that_a_summary_forgot_stand_behind_it_and_stay_when_it_is_m
     session = await memory.open_session(KATE)
     await memory.append(session, "user", "My cat is called Mia and eats FACT-00001 .")
     first = await memory.summarize(session)
-    assert first is not None and first.summary == "They spoke of FACT-00001.\nNamed: Mia."
+    assert first is not None and first.summary == "They spoke of FACT-00001.\nNamed: cat is called Mia."
     await memory.append(session, "user", "Her doctor is Bruno, see FACT-00002 .")
     second = await memory.summarize(session)
-    assert second is not None and second.summary.splitlines()[1:] == ["Named: FACT-00001, Mia, Bruno."]
+    assert second is not None and second.summary.splitlines()[1:] == [
+        "Named: FACT-00001, cat is called Mia, doctor is Bruno."
+    ]
     assert "Named" not in model.requests[-1].material, "names without a sentence say nothing to a model"
 
 

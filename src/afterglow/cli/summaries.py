@@ -67,7 +67,7 @@ def summaries(
 
     found, why_none = call.run(read)
     lines = [line for each in found for line in (*_lines(call, each, full), "")]
-    data = {"items": found.items, "complete": found.complete, "degraded": found.degraded or None}
+    data = {"items": found.items, "degraded": found.degraded or None}
     call.screen.answer({**data, "why_none": why_none or None}, *lines[:-1])
     if why_none:
         call.screen.note(why_none)

@@ -7,6 +7,7 @@ fails for ever takes nobody's place.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -36,6 +37,8 @@ class Wanted:
     category: str | None = None
     since: datetime | None = None
     until: datetime | None = None
+    terms: tuple[str, ...] = ()
+    """Each of which it holds, as the index of words has them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,10 +99,15 @@ def index_summary(tx: Tx, owner: str, summary: Summary) -> None:
 
 def summaries(tx: Tx, wanted: Wanted, limit: int, before: tuple[int, str, str] | None) -> list[Summary]:
     last_at, owner, session = before or (2**62, "", "")
+    held = {f"term{n}": f"% {_plainly(term)} %" for n, term in enumerate(wanted.terms)}
+    holds = "".join(f" AND ' ' || found.terms || ' ' LIKE :{name} ESCAPE '~'" for name in held)
+    indexed = """ AND EXISTS (SELECT 1 FROM search_terms AS found WHERE found.owner = summaries.owner
+                                AND found.kind = 'summary' AND found.place = summaries.session"""
     rows = tx.rows(
-        """SELECT * FROM summaries WHERE {mine} AND newest = 1 AND (last_at, owner, session) < (:last_at, :owner, :session)
+        f"""SELECT * FROM summaries WHERE {{mine}} AND newest = 1
+             AND (last_at, owner, session) < (:last_at, :owner, :session)
              AND last_at >= :since AND last_at < :until AND agent = coalesce(:agent, agent)
-             AND category = coalesce(:category, category)
+             AND category = coalesce(:category, category) {f"{indexed}{holds})" if held else ""}
            ORDER BY last_at DESC, owner DESC, session DESC LIMIT :limit""",
         last_at=last_at,
         owner=owner,
@@ -109,8 +117,14 @@ def summaries(tx: Tx, wanted: Wanted, limit: int, before: tuple[int, str, str] |
         agent=wanted.agent,
         category=wanted.category,
         limit=limit,
+        **held,
     )
     return [from_row(Summary, row) for row in rows]
+
+
+def _plainly(term: str) -> str:
+    """A term in a pattern, standing for itself."""
+    return re.sub("([%_~])", r"~\1", term)
 
 
 def summary_of(tx: Tx, session: str) -> Summary | None:

@@ -55,7 +55,6 @@ class SummaryPage(Page[Summary]):
     """A part of the summaries, and how far it can be relied on."""
 
     degraded: str | None = Field(description="Why this is not all it could be, in a sentence; null where it is")
-    complete: bool = Field(description="Whether all were looked through for the words; if not, the newest were")
 
 
 class Ended(BaseModel):
@@ -75,15 +74,10 @@ async def summaries(memory: Opened, access: Accessed, asked: Annotated[Summaries
     chosen |= {"owner": scope_of(access, asked.owner), "words": asked.words or ""}
     before = None if asked.after is None else cursors.read(asked.after)
     found = await memory.summaries(limit=asked.limit, before=before, **chosen)
-    more = False
-    if len(found) == asked.limit:
-        following = await memory.summaries(limit=1, before=found[-1], **chosen)
-        more = bool(following) or not following.complete  # where it was not looked to the end, there may be more
     return SummaryPage(
         items=list(found),
-        next=cursors.write(found[-1].place) if more else None,
+        next=cursors.write(found[-1].place) if found.more else None,
         degraded=found.degraded or None,
-        complete=found.complete,
     )
 
 
