@@ -92,6 +92,33 @@ async def test_an_answer_that_the_servers_end_breaks_off_says_so_although_the_mo
     assert "stopping" in told[-1][1]["message"] and "key" in told[-1][1]["message"]
 
 
+@pytest.mark.spec("AGENT-6", "AGENT-9")
+async def test_who_goes_away_before_the_answer_finds_it_in_the_session(
+    talking: tuple[Door, httpx.AsyncClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    door, client = talking
+    made = client._transport.app  # type: ignore[attr-defined]
+    stream, asked, slow = made.state.agent.stream, asyncio.Event(), asyncio.Event()
+
+    async def slowly(*given: Any, **more: Any) -> AsyncGenerator[Event]:
+        asked.set()
+        await slow.wait()  # as the first message of a process, for which the agent is loaded
+        async for event in stream(*given, **more):
+            yield event
+
+    monkeypatch.setattr(made.state.agent, "stream", slowly)
+    sent = {"json": {"text": "What is there?", "owner": KATE.owner}, "headers": door.credential("owner")}
+    answer = asyncio.create_task(client.post("/api/v1/chat", **sent))
+    await asked.wait()
+    answer.cancel()
+    await asyncio.wait([answer])
+    slow.set()
+    await asyncio.wait(made.state.streams.answers)
+    (session,) = await door.memory.sessions(owner=KATE.owner)
+    roles = [turn.role for turn in await door.memory.turns(session)]
+    assert roles == ["user", "assistant", "tool", "assistant"]
+
+
 @pytest.mark.spec("DOOR-3")
 async def test_an_answer_that_breaks_off_in_a_way_nobody_foresaw_says_so(
     talking: tuple[Door, httpx.AsyncClient], monkeypatch: pytest.MonkeyPatch

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from typing import Any
 
@@ -89,38 +89,38 @@ async def chat(request: Request, access: Accessed) -> EventStream:
 
 
 async def _answered(agent: Agent, streams: Streams, binding: Binding, message: Message) -> AsyncIterator[str]:
+    """What is told as it comes. Who goes away is answered all the same, and finds the answer in the session."""
+    told: asyncio.Queue[str | None] = asyncio.Queue()
     events = agent.stream(message.text, to=binding, session=message.session, key=message.key)
+    answer = asyncio.create_task(_answer(events, streams.stopping, told.put_nowait))
+    streams.answers.add(answer)
+    answer.add_done_callback(streams.answers.discard)
+    answer.add_done_callback(lambda _: told.put_nowait(None))
+    while (event := await told.get()) is not None:
+        yield event
+
+
+async def _answer(events: AsyncGenerator[Event], stopping: asyncio.Event, tell: Callable[[str], None]) -> None:
+    """Tell what happens to the end, or until the server stops: a model that is silent then does not hold it up."""
+    told, stopped = asyncio.ensure_future(_tell_all(events, tell)), asyncio.ensure_future(stopping.wait())
+    await asyncio.wait([told, stopped], return_when=asyncio.FIRST_COMPLETED)
+    if not told.done():
+        tell(event_text("error", {"kind": StoreUnavailable.__name__, "message": _STOPPING}))
+    told.cancel()
+    stopped.cancel()
+    await asyncio.wait([told, stopped])
+
+
+async def _tell_all(events: AsyncGenerator[Event], tell: Callable[[str], None]) -> None:
     try:
-        async with aclosing(_until(streams.stopping, events)) as told:
-            async for event in told:
-                yield _told(event)
+        async with aclosing(events):
+            async for event in events:
+                tell(_told(event))
     except AfterglowError as error:  # the answer is under way, and its status is said
-        yield event_text("error", {"kind": type(error).__name__, "message": str(error)})
+        tell(event_text("error", {"kind": type(error).__name__, "message": str(error)}))
     except Exception:  # noqa: BLE001 - a boundary, as a request is: who listens is told, and the log has the rest
         _log.exception("an answer broke off in a way nobody foresaw")
-        yield event_text("error", {"kind": "InternalError", "message": INTERNAL})
-
-
-async def _until(stopping: asyncio.Event, events: AsyncGenerator[Event]) -> AsyncGenerator[Event]:
-    """The events, until the server stops: a model that is silent then does not hold it up."""
-    stopped = asyncio.ensure_future(stopping.wait())
-    coming: asyncio.Future[Event | None] | None = None
-    try:
-        while True:
-            coming = asyncio.ensure_future(anext(events, None))
-            await asyncio.wait([coming, stopped], return_when=asyncio.FIRST_COMPLETED)
-            if not coming.done():
-                raise StoreUnavailable(_STOPPING)
-            event = coming.result()
-            if event is None:
-                return
-            yield event
-    finally:
-        waited_for: list[asyncio.Future[Any]] = [stopped, *([coming] if coming else [])]
-        for each in waited_for:
-            each.cancel()
-        await asyncio.gather(*waited_for, return_exceptions=True)
-        await events.aclose()
+        tell(event_text("error", {"kind": "InternalError", "message": INTERNAL}))
 
 
 def _told(event: Event) -> str:

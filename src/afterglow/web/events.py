@@ -63,6 +63,8 @@ class Streams:
     def __init__(self) -> None:
         self._of: Counter[str | None] = Counter()
         self.stopping = asyncio.Event()
+        self.answers: set[asyncio.Task[None]] = set()
+        """Those under way, which go on although nobody may be listening any more."""
 
     @property
     def open(self) -> int:
