@@ -365,7 +365,11 @@ async def test_without_a_model_it_is_said_that_it_failed(agent_with: OpenAgent, 
     agent = agent_with(ScriptedModel(["unused"], name=NAME))
     await agent.tasks.create("Say hello", at=NOON + timedelta(minutes=1))
     await drain_at(agent, clock, NOON + timedelta(minutes=1))
-    assert [each[1:] for each in await events(agent)] == [("failed", "no model is set up that could do it")]
+    ((_, outcome, why),) = await events(agent)
+    assert outcome == "failed" and "no model is set up that could do it" in why
+    await agent.tasks.create("Say it again", at=NOON + timedelta(days=1), id="again")
+    with pytest.raises(BadInput, match="no model is set up"):
+        await agent.tasks.run("again")
 
 
 @pytest.mark.spec("P9")

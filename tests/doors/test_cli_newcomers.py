@@ -57,6 +57,30 @@ def findings(run: Run, name: str, code: int = 0) -> list[dict[str, Any]]:
     return [each for each in shown if each["name"] == name]
 
 
+# whose memory
+
+
+def test_of_several_owners_the_one_who_talks_in_this_terminal_is_meant(
+    run: Run, told: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("getpass.getuser", lambda: "ben")
+    here = replace(KATE, agent="assistant", channel="terminal", sender="ben")
+
+    async def say(memory: Memory) -> None:
+        await memory.append(OTHER, "user", "I like salmon.")
+
+    really(told, say)
+    assert "say whose with --owner" in run("facts", "add", "I like tea", code=1).stderr
+
+    async def talk(memory: Memory) -> None:
+        await memory.append(here, "user", "My dentist is Dr Brandt.")
+
+    really(told, talk)
+    assert json.loads(run("facts", "add", "I like tea", "--json").stdout)["fact"]["owner"] == here.owner
+    assert "Brandt" in run("search", "dentist").stdout
+    assert json.loads(run("goals", "record", "parcel", "done", "--json").stdout)["owner"] == here.owner
+
+
 # facts
 
 

@@ -46,7 +46,7 @@ _PATIENCE = timedelta(days=1)
 """So long what is to be done once waits for a model that cannot be had."""
 _PLAN_AGAIN = timedelta(days=1)
 _NOTE_CHARS_MAX = 2_000
-_NO_MODEL = "no model is set up that could do it"
+_NO_MODEL = "no model is set up that could do it; set a provider's key in the environment, or `answering.model`"
 _log = logging.getLogger(__name__)
 
 
@@ -159,10 +159,9 @@ class TaskRuns:
             if is_hopeless(task, claim.attempt, self._limits, self._store.clock.now()):
                 raise BadInput("it never came to an end, so that nobody was left to say why")
             model = self._model or self._memory.means_of.answering(task.agent)
-            if model.name == OFFLINE and may_fail:
+            if model.name == OFFLINE:
                 raise BadInput(_NO_MODEL)
             text = await self._invoke(message_of(task), "scheduled_task", to=task.binding, key=key_of(task))
-            failure = _NO_MODEL if model.name == OFFLINE else ""
         except Exception as error:
             if not may_fail or not is_given_up(task, claim.attempt, self._limits, self._store.clock.now(), error):
                 raise

@@ -64,22 +64,14 @@ def chat(
 async def who(memory: Memory, owner: str | None) -> Binding:
     """Whom to talk as: the owner named, or the only one there is, or whoever is logged in."""
     from afterglow.cli.goals import binding
-    from afterglow.turns import Binding, binding_of
+    from afterglow.cli.sessions import terminal
+    from afterglow.turns import binding_of
 
     if owner is not None:
         return await binding(memory, owner, may_be_new=True)
     owners = await memory.store.owners(limit=2)
     only = binding_of(owners[0].id) if len(owners) == 1 else None
-    return only or Binding(agent="assistant", channel="terminal", sender=_login())
-
-
-def _login() -> str:
-    from getpass import getuser
-
-    try:
-        return getuser()
-    except (OSError, KeyError):  # a user without a name, as in some containers
-        return "me"
+    return only or terminal()
 
 
 def clean(text: str) -> str:

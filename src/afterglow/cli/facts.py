@@ -10,8 +10,7 @@ from afterglow.cli.call import Call, LimitOption, OwnerOption, command, group
 from afterglow.cli.extracting import extract, rebuild
 from afterglow.cli.forgotten import VerboseOption, VerifyOption, YesOption, ask, proof_lines
 from afterglow.cli.search import TypeOption, recall
-from afterglow.cli.sessions import find, scope
-from afterglow.errors import BadInput, NotFound
+from afterglow.cli.sessions import find, one_owner, scope
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -237,7 +236,7 @@ def _change(
 
     async def change(memory: Memory) -> tuple[Fact, bool]:
         if fact is None:
-            return await act(memory, await _one_owner(memory, owner)), True
+            return await act(memory, await one_owner(memory, owner)), True
         found = await memory.facts.show(await scope(memory, owner), fact)
         return (found, False) if found.status == end else (await act(memory, found.owner), True)
 
@@ -246,18 +245,3 @@ def _change(
     told = f"{done}: {known.id}" if changed else f"{known.id} was {end} already; nothing was changed"
     content = f": {known.content}" if known.content else "" if changed else "."
     call.screen.answer({"fact": known, "changed": changed}, told + content)
-
-
-async def _one_owner(memory: Memory, owner: str | None) -> str:
-    """The owner that is named, or the only one there is."""
-    if owner is not None:
-        return owner
-    owners = await memory.owners()
-    if not owners:
-        raise NotFound("there is no owner yet; a fact belongs to one. Name it with --owner, as in kate/telegram/42")
-    if len(owners) > 1:
-        listed = ", ".join(each.id for each in owners[:10])
-        raise BadInput(
-            f"there are {len(owners)} owners ({listed}{', …' if len(owners) > 10 else ''}); name one with --owner"
-        )
-    return owners[0].id

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from afterglow.cli.call import Call, LimitOption, OwnerOption, command, group
-from afterglow.cli.sessions import those_there_are
+from afterglow.cli.sessions import one_owner, those_there_are
 from afterglow.errors import BadInput, NotFound
 
 if TYPE_CHECKING:
@@ -97,13 +97,10 @@ def record(
 
 
 async def binding(memory: Memory, owner: str | None, *, may_be_new: bool = False) -> Binding:
-    """The binding that the owner named is named after, or the only owner there is."""
+    """The binding that the owner is named after: the one named, the only one there is, or whoever talks here."""
     from afterglow.turns import binding_of
 
-    owners = await memory.store.owners(limit=2)
-    if owner is None and len(owners) != 1:
-        raise BadInput(f"say whose with --owner; {await those_there_are(memory)}")
-    name = owners[0].id if owner is None else owner
+    name = await one_owner(memory, owner)
     found = binding_of(name)
     if found is None:
         raise BadInput(f"{name!r} is not agent/channel/sender, as in kate/telegram/42; {await those_there_are(memory)}")

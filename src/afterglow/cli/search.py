@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from afterglow.cli.call import Call, LimitOption, OwnerOption, command
-from afterglow.cli.sessions import PANEL, scope, those_there_are
-from afterglow.errors import BadInput
+from afterglow.cli.sessions import PANEL, one_owner, scope
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,13 +108,8 @@ def _grep(call: Call, text: str, owner: str | None, ignore_case: bool, limit: in
 
 
 async def _whose(memory: Memory, owner: str | None) -> str:
-    """The owner named, or the only one there is."""
-    if owner is not None:
-        return await scope(memory, owner)
-    owners = await memory.store.owners(limit=2)
-    if len(owners) != 1:
-        raise BadInput(f"say whose memory to search with --owner; {await those_there_are(memory)}")
-    return owners[0].id
+    """The owner named, if there is such a one; else the one that is meant."""
+    return await one_owner(memory, None) if owner is None else await scope(memory, owner)
 
 
 def _where(call: Call, hit: Hit) -> Text:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from afterglow.cli.call import Call, LimitOption, OwnerOption, SessionArgument, command, group
-from afterglow.errors import NotFound
+from afterglow.errors import BadInput, NotFound
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from afterglow.memory import Memory
-    from afterglow.turns import Session, Turn
+    from afterglow.turns import Binding, Session, Turn
 
 PANEL = "What was said"
 SHOWN_TURNS = 50
@@ -154,6 +154,32 @@ async def scope(memory: Memory, owner: str | None) -> Any:
     if (await memory.store.totals(owner)).sessions or any(each.id == owner for each in await memory.owners()):
         return owner
     raise NotFound(f"there is no owner {owner!r}; {await those_there_are(memory)}")
+
+
+async def one_owner(memory: Memory, owner: str | None) -> str:
+    """The owner named; else the only one there is; of several, whoever talks in this terminal."""
+    if owner is not None:
+        return owner
+    owners = await memory.store.owners(limit=2)
+    if len(owners) == 1:
+        return owners[0].id
+    here = terminal().owner
+    if any(each.id == here for each in await memory.owners()):
+        return here
+    raise BadInput(f"say whose with --owner; {await those_there_are(memory)}")
+
+
+def terminal() -> Binding:
+    """Who is logged in here, as `afterglow chat` writes it down."""
+    from getpass import getuser
+
+    from afterglow.turns import Binding
+
+    try:
+        name = getuser()
+    except (KeyError, OSError):  # no name for this number, as in some containers
+        name = "me"
+    return Binding(agent="assistant", channel="terminal", sender=name)
 
 
 async def those_there_are(memory: Memory) -> str:

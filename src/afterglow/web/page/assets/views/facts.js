@@ -59,7 +59,7 @@ class FactsView {
     if (q || type) return empty("No fact fits.", "Try other words, or every type and status.");
     if (status === "pending") return empty("Nothing waits for your approval.");
     if (status === "superseded") return empty("No fact has taken the place of another.");
-    return empty("There are no facts yet.", "They are found in conversations once a model is set up, each with the words that prove it.",
+    return empty("There are no facts yet.", "They are found in conversations, each with the words that prove it; without a model only plain statements are.",
       ["To state one yourself: ", command("afterglow facts add")]);
   }
 
