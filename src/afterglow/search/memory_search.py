@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from afterglow.search.signs import Signs
 
 _log = logging.getLogger(__name__)
-NEIGHBOURS_OF = 40
+NEIGHBOURS_OF = 20
 """So many of the turns that fit best are seen together with the turns before and after them."""
 
 
