@@ -29,8 +29,8 @@ from afterglow.memory import Memory
 from afterglow.search import joined, words
 from afterglow.search.embedders import Embedder, chosen
 from afterglow.search.joined import Ranked, join
-from afterglow.search.meaning import NEAREST, Meaning
-from afterglow.search.memory_search import NEIGHBOURS_OF, memory_search
+from afterglow.search.meaning import Meaning
+from afterglow.search.memory_search import NEAR_READ, NEIGHBOURS_OF, memory_search
 from afterglow.search.signs import cosines, packed
 from afterglow.search.vectors import Vectors
 from afterglow.settings import Settings
@@ -111,7 +111,7 @@ class Index:
 
     def near(self, cosine: Mapping[Place, float], matches: Matches) -> tuple[Matches, dict[int, float]]:
         """The matches together with what lies nearest, and how near all of it is."""
-        nearest = sorted(cosine, key=lambda place: -cosine[place])[:NEAREST]
+        nearest = sorted(cosine, key=lambda place: -cosine[place])[:NEAR_READ]
         turns = [*matches.turns, *(self.turns[place] for place in nearest)]
         return replace(matches, turns=turns), {turn.id: cosine[turn.session, turn.seq] for turn in turns}
 

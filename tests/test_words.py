@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -276,7 +275,7 @@ def test_of_equals_the_newest_comes_first() -> None:
 
 def test_of_equals_of_one_moment_the_session_decides_and_then_the_later_turn() -> None:
     turns = [
-        replace(turn, at_us=7)
+        turn._replace(at_us=7)
         for turn in index([("b", "user", "kayak"), ("a", "user", "kayak"), ("b", "system", ""), ("b", "user", "kayak")])
     ]
     found = rank(["kayak"], turns, stats_of(turns), 10, weights=(1, 0, 0))

@@ -61,8 +61,8 @@ def join(
     nearness = _nearness(cosines)
     judged = words.judge(scoring, turns)
     said = words.judge_records(scoring, matches.records, matches.record_stats)
-    top = max([judged.top_turn, *said.values()])
-    reach = judged.top_turn / top if top else 0.0
+    top = max([*judged.by_turn.values(), *said.values()], default=0.0) or 1.0
+    reach = judged.top_turn / top
     weight = meaning if cosines else 0.0
     found: list[tuple[float, Indexed | Record]] = [
         (_sum(words.weighed(judged, place) * reach, nearness.get(turn.id), weight), turn)
@@ -70,7 +70,7 @@ def join(
         if place in judged.by_turn or nearness.get(turn.id)  # a session alone is no reason
     ]
     found += [
-        (WORTH[record.kind] * _sum(said[_key(record)] / (top or 1.0), nearness.get(record.id), weight), record)
+        (WORTH[record.kind] * _sum(said[_key(record)] / top, nearness.get(record.id), weight), record)
         for record in {record.id: record for record in matches.records}.values()
     ]
     found = [each for each in found if each[0] > 0 and sought.since_us <= each[1].at_us < sought.until_us]
@@ -78,7 +78,7 @@ def join(
     return [
         _turn(score, each, words.scaled(judged, (each.session, each.seq)), reach, nearness.get(each.id, 0.0))
         if isinstance(each, Indexed)
-        else _record(score, each, said[_key(each)] / (top or 1.0), nearness.get(each.id, 0.0))
+        else _record(score, each, said[_key(each)] / top, nearness.get(each.id, 0.0))
         for score, each in best
     ]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -66,7 +66,7 @@ class Meaning:
         return await asyncio.to_thread(signs.nearest, vector, sought, NEAREST)
 
     async def cosines(
-        self, owner: str, in_use: InUse, signs: Signs, vector: Sequence[float], ids: Sequence[int]
+        self, owner: str, in_use: InUse, signs: Signs, vector: Sequence[float], ids: Collection[int]
     ) -> dict[int, float]:
         """How near each of these is to a query, of those that have a vector."""
         kept = signs.cosines(vector, ids)

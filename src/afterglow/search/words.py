@@ -75,7 +75,7 @@ class Judged:
     top_turn: float
     top_pair: float
     top_session: float
-    """The best of each: what counts as 1."""
+    """The best of each: what counts as 1. Where nothing was found it is 1 itself."""
 
 
 def rank(
@@ -114,28 +114,31 @@ def judge(scoring: Scoring, turns: Mapping[Place, Indexed]) -> Judged:
         by_turn=by_turn,
         by_pair=by_pair,
         by_session=by_session,
-        top_turn=max(by_turn.values(), default=0.0),
-        top_pair=max(by_pair.values(), default=0.0),
-        top_session=max(by_session.values(), default=0.0),
+        top_turn=max(by_turn.values(), default=0.0) or 1.0,
+        top_pair=max(by_pair.values(), default=0.0) or 1.0,
+        top_session=max(by_session.values(), default=0.0) or 1.0,
     )
 
 
 def weighed(judged: Judged, place: Place, weights: tuple[float, float, float] = WEIGHTS) -> float:
     """The score alone, for the many that are not shown."""
     return (
-        _share(judged.by_turn.get(place, 0.0), judged.top_turn) * weights[0]
-        + _share(judged.by_pair.get(place, 0.0), judged.top_pair) * weights[1]
-        + _share(judged.by_session.get(place[0], 0.0), judged.top_session) * weights[2]
+        judged.by_turn.get(place, 0.0) / judged.top_turn * weights[0]
+        + judged.by_pair.get(place, 0.0) / judged.top_pair * weights[1]
+        + judged.by_session.get(place[0], 0.0) / judged.top_session * weights[2]
     )
 
 
 def scaled(judged: Judged, place: Place, weights: tuple[float, float, float] = WEIGHTS) -> Scored:
     """The same on a scale of 0 to 1 among what was judged; nothing, for a turn that holds no word."""
-    by_turn = _share(judged.by_turn.get(place, 0.0), judged.top_turn)
-    by_pair = _share(judged.by_pair.get(place, 0.0), judged.top_pair)
-    by_session = _share(judged.by_session.get(place[0], 0.0), judged.top_session)
-    score = weighed(judged, place, weights)
-    return Scored(session=place[0], seq=place[1], score=score, by_turn=by_turn, by_pair=by_pair, by_session=by_session)
+    return Scored(
+        session=place[0],
+        seq=place[1],
+        score=weighed(judged, place, weights),
+        by_turn=judged.by_turn.get(place, 0.0) / judged.top_turn,
+        by_pair=judged.by_pair.get(place, 0.0) / judged.top_pair,
+        by_session=judged.by_session.get(place[0], 0.0) / judged.top_session,
+    )
 
 
 def best_alone(scoring: Scoring, turns: Sequence[Indexed], limit: int) -> list[Place]:
@@ -250,10 +253,6 @@ def _saturated(weight: float, k1: float) -> float:
 def _shortness(length: float, usual: float) -> float:
     """What a mention is worth: 1 at the usual length, more in something shorter."""
     return 1 / (1 - B + B * length / usual) if usual else 1.0
-
-
-def _share(score: float, top: float) -> float:
-    return score / top if top else 0.0
 
 
 # Showing

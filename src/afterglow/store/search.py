@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from afterglow.store.transaction import Row, Tx
 from afterglow.terms import terms as cut
@@ -47,9 +47,8 @@ class Sought:
     until_us: int = 2**62
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Indexed:
-    """A turn as the index holds it: its terms in order, repeats included."""
+class Indexed(NamedTuple):
+    """A turn as the index holds it: its terms in order, repeats included. A tuple, since a search makes hundreds."""
 
     session: str
     seq: int
@@ -61,8 +60,7 @@ class Indexed:
     """Of its row in the index, by which its vector is found."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """A fact, a block or a summary as the index holds it. `place` is its session, or the id of a fact."""
 
     kind: RecordKind
@@ -176,19 +174,18 @@ def _count(tx: Tx, owner: str, kind: str, records: int, terms: int) -> None:
 
 
 def word_matches(tx: Tx, terms: Sequence[str], sought: Sought) -> Matches:
+    totals = _totals(tx, sought)
+    counts = _holding(tx, (*GROUPS, *totals), terms)  # what a word is worth is told by turns, whatever is looked for
     turns: dict[tuple[str, str, int], Indexed] = {}
-    holding: dict[tuple[Group, str], int] = {}
-    for group in GROUPS:
-        counts = _holding(tx, group, terms)  # what a word is worth is told by turns, whatever is looked for
-        holding |= {(group, term): n for term, n in counts.items()}
-        for row in _rarest_first(tx, group, counts, sought, MATCHES_MAX) if "turn" in sought.kinds else ():
+    for group in GROUPS if "turn" in sought.kinds else ():
+        for row in _rarest_first(tx, group, counts[group], sought, MATCHES_MAX):
             turns[row["owner"], row["place"], row["seq"]] = _indexed(row)
     records: list[Record] = []
     record_stats: dict[RecordKind, RecordStats] = {}
-    for kind, total in _totals(tx, sought).items():
-        counts = _holding(tx, kind, terms)
-        records += [_record(row) for row in _rarest_first(tx, kind, counts, sought, RECORDS_MAX)]
-        record_stats[kind] = RecordStats(records=int(total["records"]), terms=int(total["terms"]), holding=counts)
+    for kind, total in totals.items():
+        records += [_record(row) for row in _rarest_first(tx, kind, counts[kind], sought, RECORDS_MAX)]
+        record_stats[kind] = RecordStats(records=int(total["records"]), terms=int(total["terms"]), holding=counts[kind])
+    holding: dict[tuple[Group, str], int] = {(group, term): n for group in GROUPS for term, n in counts[group].items()}
     stats = _stats(tx, holding, sorted({(owner, session) for owner, session, _ in turns}))
     return Matches(turns=list(turns.values()), stats=stats, records=records, record_stats=record_stats)
 
@@ -237,12 +234,19 @@ def turns_at(tx: Tx, places: Sequence[tuple[str, int]]) -> list[Indexed]:
     return found
 
 
-def _holding(tx: Tx, group: Group | RecordKind, terms: Sequence[str]) -> dict[str, int]:
-    """How many hold each term."""
-    return {
-        term: sum(int(tx.one("{matches_count}", mark=_mark(owner, group), term=term)["n"]) for owner in tx.owners)
-        for term in terms
-    }
+def _holding(
+    tx: Tx, groups: Sequence[Group | RecordKind], terms: Sequence[str]
+) -> dict[Group | RecordKind, dict[str, int]]:
+    """How many of each group hold each term."""
+    marks: dict[str, Group | RecordKind] = {_mark(owner, group): group for group in groups for owner in tx.owners}
+    names = {f"mark{n}": mark for n, mark in enumerate(marks)} | {f"term{n}": term for n, term in enumerate(terms)}
+    values = ", ".join(f"(:mark{mark}, :term{term})" for mark in range(len(marks)) for term in range(len(terms)))
+    counts: dict[Group | RecordKind, dict[str, int]] = {group: dict.fromkeys(terms, 0) for group in groups}
+    for row in tx.rows(
+        f"WITH asked (mark, term) AS (VALUES {values}) SELECT mark, term, {{matches_count}} AS n FROM asked", **names
+    ):
+        counts[marks[row["mark"]]][row["term"]] += int(row["n"])
+    return counts
 
 
 def _rarest_first(tx: Tx, group: Group | RecordKind, counts: Mapping[str, int], sought: Sought, most: int) -> list[Row]:

@@ -54,8 +54,8 @@ class Dialect:
         return _adapt(self, sql, mine)
 
 
-_NOT_YET_INDEXED = """FROM search_terms WHERE id > (SELECT indexed_to FROM search_progress WHERE id = 1) AND mark = :mark
-                        AND instr(' ' || terms || ' ', ' ' || :term || ' ') > 0"""
+_NOT_YET_INDEXED = """FROM search_terms WHERE id > (SELECT indexed_to FROM search_progress WHERE id = 1)
+                        AND mark = asked.mark AND instr(' ' || terms || ' ', ' ' || asked.term || ' ') > 0"""
 _WITHIN = """at >= :since AND at < :until
              AND (:labels = '' OR instr(',' || :labels || ',', ',' || label || ',') > 0)"""
 _INDEXED = "mark || replace(terms, ' ', ' ' || mark)"
@@ -79,9 +79,9 @@ SQLITE = Dialect(
                              ON search_terms.id = search_index.rowid
                              WHERE search_index MATCH :mark || :term AND {_WITHIN}
                              ORDER BY search_index.rowid DESC LIMIT :most)
-              UNION ALL SELECT id {_NOT_YET_INDEXED} AND {_WITHIN}) ORDER BY id DESC LIMIT :most""",
-        "matches_count": f"""SELECT coalesce((SELECT doc FROM search_vocab WHERE term = :mark || :term), 0)
-                                    + (SELECT count(*) {_NOT_YET_INDEXED}) AS n""",
+              UNION ALL SELECT id {_NOT_YET_INDEXED.replace("asked.", ":")} AND {_WITHIN}) ORDER BY id DESC LIMIT :most""",
+        "matches_count": f"""coalesce((SELECT doc FROM search_vocab AS v WHERE v.term = asked.mark || asked.term), 0)
+                             + (SELECT count(*) {_NOT_YET_INDEXED})""",
         "unindex": f"""INSERT INTO search_index (search_index, rowid, terms)
               SELECT 'delete', id, {_INDEXED} FROM search_terms
               WHERE id <= (SELECT indexed_to FROM search_progress WHERE id = 1) AND""",
@@ -102,7 +102,7 @@ POSTGRES = Dialect(
         "clustered": "",
         "lock_aliases": "LOCK TABLE aliases IN SHARE ROW EXCLUSIVE MODE",
         "matches": "SELECT afterglow_matches(:mark || :term, :since, :until, :labels, :most)",
-        "matches_count": "SELECT afterglow_matches_count(:mark || :term) AS n",
+        "matches_count": "afterglow_matches_count(asked.mark || asked.term)",
         "unindex": "",  # its index is its own
     },
 )
