@@ -139,7 +139,9 @@ class Facts:
     ) -> Outcome:
         """Ask, check, compare, commit. Only the last two are done again where another session's facts came in meanwhile."""
         worth = [turn for turn in turns if _is_worth_reading(turn)]
-        claimed, prompt = await self._claims(session, worth, before, means) if worth else (ClaimedFacts(), "none")
+        claimed, prompt = (
+            await self._claims(session, worth, before, means) if worth else (ClaimedFacts(facts=[]), "none")
+        )
         claims, malformed = claimed.facts, claimed.malformed
         outcome = Outcome(claimed=len(claims) + malformed, dropped=Counter({"malformed": malformed}))
         checked = await asyncio.to_thread(check, claims, worth, means.frame.zone, terms, before)
@@ -148,10 +150,11 @@ class Facts:
         origin = Origin(session=session, model=means.extracting.name, prompt=prompt, zone=means.frame.zone)
         reconciler = Reconciler(self._store, self._near, means.extracting, means.deadline_seconds, origin)
         for _ in range(_COMPARED_AGAIN_MAX):
-            gathered, settled = await reconciler.gathered(believed)
-            outcome.stored, outcome.again = len(gathered.new), len(gathered.again)
+            compared = await reconciler.compared(believed)
+            gathered = compared.gathered
+            outcome.stored, outcome.again = len(gathered.new), compared.again
             outcome.pending = sum(fact.status == "pending" for fact in gathered.new)
-            outcome.dropped["settled before"] = settled
+            outcome.dropped["settled before"] = compared.settled
             read = Read(
                 session=session.id,
                 from_seq=turns[0].seq - 1,
@@ -175,8 +178,8 @@ class Facts:
         """What the model claims; asked once more where its answer is of no use. If it still is, the part is read later."""
         if means.extracting.name == OFFLINE:
             return ClaimedFacts(facts=claims_of(turns)), "none"
-        near = await self._near.facts(session.owner, "\n".join(map(words_of, turns)), KNOWN_SHOWN)
-        known = [" ".join(fact.content.split()) for fact in near if fact.status == "active"][:KNOWN_SHOWN]
+        near = await self._near.active(session.owner, "\n".join(map(words_of, turns)), KNOWN_SHOWN)
+        known = [" ".join(fact.content.split()) for fact in near]
         prompt, problem = load("facts"), ModelBadOutput("")
         instructions = prompt.filled(most=max(3, min(20, len(turns))))
         fence, read = new_fence(self._store.clock), [*(turn for turn in before if _is_worth_reading(turn)), *turns]
@@ -236,7 +239,7 @@ def _believed(
     kept = [each for each in whole if len(each[0].needed) < EVIDENCE_MAX]
     if len(kept) < len(whole):
         outcome.dropped["words from too many turns"] += len(whole) - len(kept)
-    return kept
+    return sorted(kept, key=lambda each: each[0].turn.seq)  # as it was said: what was said later replaces
 
 
 def _reading(outcome: Outcome, origin: Origin) -> Reading:

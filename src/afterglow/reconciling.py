@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 
 from afterglow.clock import new_fence, new_id
 from afterglow.errors import ModelBadOutput, ModelTooLong
-from afterglow.facts import Evidence, Fact, normalised
+from afterglow.facts import EVIDENCE_MAX, Evidence, Fact, normalised
 from afterglow.facts.checks import Proved
 from afterglow.facts.gate import Verdict
 from afterglow.facts.likeness import Statement, likeness
@@ -42,14 +42,17 @@ class Near:
         self._store = store
         self._meaning = meaning
 
-    async def facts(self, owner: str, text: str, limit: int) -> list[Fact]:
-        """The nearest: active ones by words and meaning, and the few that are pending."""
-        found: list[Fact] = []
+    async def active(self, owner: str, text: str, limit: int) -> list[Fact]:
+        """The nearest of those that are believed, by words and meaning."""
         text = text[:_QUERY_CHARS]
-        if query_terms(text):
-            hits = await memory_search(self._store, self._meaning(), owner, text, kinds=("fact",), limit=limit)
-            found = [await self._store.fact(owner, hit.fact) for hit in hits.hits]
-        return [*found, *await self._store.facts(owner, WantedFacts(status="pending"), limit=_PENDING_COMPARED)]
+        if not query_terms(text):
+            return []
+        hits = await memory_search(self._store, self._meaning(), owner, text, kinds=("fact",), limit=limit)
+        return [await self._store.fact(owner, hit.fact) for hit in hits.hits]
+
+    async def pending(self, owner: str) -> list[Fact]:
+        """The few that wait for the owner, the newest of them."""
+        return await self._store.facts(owner, WantedFacts(status="pending"), limit=_PENDING_COMPARED)
 
     async def cosines(self, text: str, others: Sequence[str]) -> Sequence[float | None]:
         """How near each of the others is to the text; None where nobody can say."""
@@ -81,6 +84,26 @@ class Origin:
     zone: tzinfo
 
 
+@dataclass(kw_only=True, slots=True)
+class Comparison:
+    """What is to be stored of one part of a session, and what became of the rest."""
+
+    gathered: Gathered
+    again: int = 0
+    """How many say what is known, or what another of them says."""
+    settled: int = 0
+    """How many were forgotten or replaced since they were said."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """What is known beside a fact: one that says the same, one that it takes the place of, one that has taken its place."""
+
+    same: Fact | None = None
+    older: Fact | None = None
+    newer: Fact | None = None
+
+
 class Reconciler:
     """Compares what one part of a session proved with what is known."""
 
@@ -92,10 +115,11 @@ class Reconciler:
         self._origin = origin
         self._verdicts: dict[tuple[str, str], str] = {}
 
-    async def gathered(self, believed: Sequence[tuple[Proved, Verdict]]) -> tuple[Gathered, int]:
-        """What to store, by comparing with what is known now; and how many were forgotten or replaced since they were said."""
+    async def compared(self, believed: Sequence[tuple[Proved, Verdict]]) -> Comparison:
+        """What to store, in the order it was said, by comparing with what is known now."""
         owner = self._origin.session.owner
         known = await self._store.known_facts(owner, [proved.content for proved, _ in believed])
+        pending = await self._near.pending(owner) if believed else []
         new: list[Fact] = []
         again: list[Again] = []
         settled = 0
@@ -107,17 +131,28 @@ class Reconciler:
                 settled += 1
                 continue
             fact = self._fact(proved, verdict)
-            same, older = (held, None) if held is not None else await self._compared(fact, new)
+            found = Found(same=held) if held is not None else await self._found(fact, new, pending)
             is_word = verdict.status == "active" and verdict.is_owners
-            if held is None and same is not None and same.trust != "owner" and is_word:
-                same, older = None, same  # the owner's own words count, and take the place of another's
-            if same is None:
-                new.append(fact if older is None else _superseding(fact, older))
-            elif same.trust == "owner" and not verdict.is_owners:
+            at = next((at for at, each in enumerate(new) if found.same is not None and each.id == found.same.id), None)
+            if found.same is None or (held is None and at is None and _takes_the_place(found.same, is_word)):
+                new.append(_placed(fact, found))
+            elif found.same.trust == "owner" and not verdict.is_owners:
                 continue  # the owner's fact rests on the owner's word
-            elif all(each.id != same.id for each in new):
-                again.append(self._again(same, fact, proved, is_word))
-        return Gathered(version=known.version, new=tuple(new), again=tuple(again)), settled
+            elif at is None:
+                again.append(self._again(found.same, fact, proved, is_word))
+            else:
+                new[at] = self._said_twice(found.same, fact, proved, is_word)
+        gathered = Gathered(version=known.version, new=tuple(new), again=tuple(again))
+        return Comparison(gathered=gathered, again=len(believed) - settled - len(new), settled=settled)
+
+    def _said_twice(self, first: Fact, fact: Fact, proved: Proved, is_word: bool) -> Fact:
+        """Two of one part as one fact. What the owner says too is the owner's word, and rests on that alone."""
+        if _takes_the_place(first, is_word):
+            return replace(fact, supersedes=first.supersedes)
+        more = self._again(first, fact, proved, is_word)
+        proofs = dict.fromkeys([*first.evidence, more.evidence, *more.needed])
+        believed = {"status": "active", "why": None} if is_word else {}
+        return replace(first, evidence=tuple(proofs)[:EVIDENCE_MAX], **believed)
 
     def _again(self, same: Fact, fact: Fact, proved: Proved, is_word: bool) -> Again:
         """The known fact gains this proof. One in other words holds it up only if all that the known one says is in them."""
@@ -177,13 +212,13 @@ class Reconciler:
             ),
         )
 
-    async def _compared(self, fact: Fact, new: Sequence[Fact]) -> tuple[Fact | None, Fact | None]:
-        """The fact that says the same, or the one that this takes the place of."""
+    async def _found(self, fact: Fact, new: Sequence[Fact], pending: Sequence[Fact]) -> Found:
+        """The fact that says the same, or the one that this takes the place of, or that has taken its place."""
         newer = Statement(fact.content, terms)
-        others = [*new, *await self._near.facts(fact.owner, fact.content, NEAR_COMPARED)]
+        others = [*new, *await self._near.active(fact.owner, fact.content, NEAR_COMPARED), *pending]
         by_words = [likeness(Statement(other.content, terms), newer) for other in others]
         if "same" in by_words:
-            return others[by_words.index("same")], None
+            return Found(same=others[by_words.index("same")])
         unlike = [other for other, verdict in zip(others, by_words, strict=True) if verdict == "different"]
         cosines = await self._near.cosines(fact.content, [other.content for other in unlike])
         far = {
@@ -192,18 +227,24 @@ class Reconciler:
             if likeness(Statement(other.content, terms), newer, cosine) == "different"
         }
         doubts = [other for other in others if other.id not in far]
-        await self._ask([other for other in doubts if (other.content, fact.content) not in self._verdicts], fact)
-        said = {other.id: self._verdicts.get((other.content, fact.content)) for other in doubts}
-        same = next((other for other in doubts if said[other.id] == "same"), None)
-        replaced = next((other for other in doubts if said[other.id] == "replaces" and _is_older(other, fact)), None)
-        return same, None if same else replaced
+        await self._ask([other for other in doubts if _pair(other, fact) not in self._verdicts], fact)
+        said = {other.id: self._verdicts.get(_pair(other, fact)) for other in doubts}
+        replacing = [other for other in doubts if said[other.id] == "replaces"]
+        return Found(
+            same=next((other for other in doubts if said[other.id] == "same"), None),
+            older=next((other for other in replacing if _is_older(other, fact)), None),
+            newer=next(
+                (other for other in replacing if not _is_older(other, fact) and _may_replace(other, fact)), None
+            ),
+        )
 
     async def _ask(self, doubts: Sequence[Fact], fact: Fact) -> None:
         """What the model says of each doubt; where there is none, or it cannot say, both facts stay."""
         if not doubts or self._model.name == OFFLINE:
             return
         pairs = [
-            f"Pair {number}\nolder: {_line(other)}\nnewer: {_line(fact)}" for number, other in enumerate(doubts, 1)
+            "Pair {}\nolder: {}\nnewer: {}".format(number, *_pair(other, fact))
+            for number, other in enumerate(doubts, 1)
         ]
         fence = new_fence(self._store.clock)
         request = Request(
@@ -223,17 +264,32 @@ class Reconciler:
         assert isinstance(answer.data, ComparedPairs)
         for each in answer.data.pairs:
             if 1 <= each.pair <= len(doubts):
-                self._verdicts[doubts[each.pair - 1].content, fact.content] = each.verdict.strip().lower()
+                self._verdicts[_pair(doubts[each.pair - 1], fact)] = each.verdict.strip().lower()
 
 
-def _line(fact: Fact) -> str:
-    return " ".join(fact.content.split())
+def _pair(other: Fact, fact: Fact) -> tuple[str, str]:
+    """What the two say, what was said first before the other: an old session may be read after a new one."""
+    here, there = " ".join(fact.content.split()), " ".join(other.content.split())
+    return (there, here) if _is_older(other, fact) else (here, there)
 
 
 def _is_typed_anew(proved: Proved, verdict: Verdict, held: Fact) -> bool:
     """Whether the owner typed it after it was forgotten: that is a new statement. An old transcript has no such turn."""
     turn = proved.turn
     return held.status == "forgotten" and verdict.is_owners and turn.origin == "person" and turn.at > held.changed_at
+
+
+def _takes_the_place(same: Fact, is_word: bool) -> bool:
+    """Whether the owner says what was another's word: that counts, and takes its place."""
+    return is_word and same.trust != "owner"
+
+
+def _placed(fact: Fact, found: Found) -> Fact:
+    """The fact as it stands beside what was found: instead of an older one, or behind a newer one."""
+    older = found.older if found.same is None else found.same
+    if older is not None:
+        return _superseding(fact, older)
+    return fact if found.newer is None else replace(fact, status="superseded", why=None)
 
 
 def _superseding(fact: Fact, older: Fact) -> Fact:
@@ -243,6 +299,15 @@ def _superseding(fact: Fact, older: Fact) -> Fact:
     return replace(fact, supersedes=older.id)
 
 
+def _may_replace(newer: Fact, fact: Fact) -> bool:
+    """Whether a known fact, said later, stands in place of this one that is read only now."""
+    return newer.status == "active" and (newer.is_owners_word or fact.trust != "owner")
+
+
 def _is_older(other: Fact, fact: Fact) -> bool:
-    said = [each.at for each in other.evidence if each.proves]
-    return not said or min(said) <= fact.evidence[0].at
+    """Whether it was said before. In one session the turns tell, since their times may be the same."""
+    here = fact.evidence[0]
+    said = [each for each in other.evidence if each.proves]
+    return not said or any(
+        each.seq <= here.seq if each.session == here.session else each.at <= here.at for each in said
+    )

@@ -270,7 +270,8 @@ async def test_facts_are_near_in_meaning_where_there_is_an_embedder_that_answers
     waiting = await remember(store, "Ben lives in Rome.", status="pending", why="w")
     places = Places()
     near = Near(store, lambda: Meaning(store, places))
-    found = [each.content for each in await near.facts(OWNER, "Ana moved to the capital", 5)]
+    nearest = [*await near.active(OWNER, "Ana moved to the capital", 5), *await near.pending(OWNER)]
+    found = [each.content for each in nearest]
     assert found == ["Ana lives in Rome.", waiting.content]
     cosines = await near.cosines("Ana moved to the capital", [*found, "Ana likes tea."])
     assert cosines == [pytest.approx(1.0, abs=0.01), pytest.approx(1.0, abs=0.01), pytest.approx(0.2, abs=0.01)]

@@ -37,14 +37,14 @@ from afterglow.facts.dates import left_relative, made_absolute, unsupported_days
 from afterglow.facts.denial import is_turned_round
 from afterglow.facts.hedges import is_hardened
 from afterglow.facts.names import unsaid_kin, unsaid_name
-from afterglow.facts.quoted import sentences_quoted
+from afterglow.facts.quoted import as_written, sentences_quoted, sought
 from afterglow.facts.roles import is_swapped
 from afterglow.facts.said import Cut, Said, Spoken, sentences
 from afterglow.facts.support import Needed, adds, needed, own_terms, states, support, unsaid_numbers
 from afterglow.guard import strip_invisible
 from afterglow.turns import Role, Turn
 
-CLAIMS_MAX = 5_000
+CLAIMS_MAX = 200
 """So many claims are looked at; a model that makes more is not reading but talking."""
 _QUOTE_CHARS_MIN = 4
 _SUPPORTED_MIN = 0.5
@@ -81,7 +81,7 @@ class Claimed(BaseModel):
 class ClaimedFacts(BaseModel):
     """What a model says the record holds."""
 
-    facts: list[Claimed] = Field(default=[], description="Empty where there is nothing worth keeping")
+    facts: list[Claimed] = Field(description="Empty where there is nothing worth keeping")
     _malformed: int = PrivateAttr(default=0)
 
     @property
@@ -172,14 +172,15 @@ def _checked(claim: Claimed, said: Said, zone: tzinfo, cut: Cut) -> Proved | str
         or not _QUOTE_CHARS_MIN <= len(quote) <= QUOTE_CHARS_MAX
     ):
         return "too short or too long"
-    plain = f" {normalised(quote)} "
-    if len(plain) < _QUOTE_CHARS_MIN + 2:
+    plain = sought(quote)
+    if len(plain.strip()) < (_QUOTE_CHARS_MIN if plain.isascii() else 2):
         return "too short or too long"
     named = said.turns.get(claim.turn)
     is_there = named is not None and plain in said.plain[named.seq]
     turn = named if is_there else said.only_turn_with(plain)  # small models copy well and count badly
     if turn is None:
         return "no such turn" if named is None else "quote not in the turn"
+    quote = as_written(said.words[turn.seq].text, quote)
     if not _is_speaker(claim.speaker, content, turn.role):
         return "wrong speaker"
     day = turn.at.astimezone(zone).date()

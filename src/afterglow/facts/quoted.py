@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left, bisect_right
 from functools import lru_cache
 
@@ -17,6 +18,38 @@ _END = re.compile(
 )
 _PLACES_MAX = 20
 _ITEM = re.compile(r"\s*(?:[-*•–]|\d{1,2}[.)])\s")
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]")
+"""Letters of languages that put no space between words."""
+_CLOSING = ".!?…。！？"
+
+
+def sought(quote: str) -> str:
+    """A quote as it is looked for in a normalised text with a space around it: whole words, where words are apart."""
+    plain = normalised(quote)
+    before, behind = ("" if _UNSPACED.match(edge) else " " for edge in (plain[:1], plain[-1:]))
+    return f"{before}{plain}{behind}"
+
+
+def as_written(text: str, quote: str) -> str:
+    """The words of a quote as they stand in the text: who copies may change case and marks, and add what nobody sees."""
+    letters, places = [" "], [0]
+    for at, char in enumerate(text):
+        for each in unicodedata.normalize("NFKD", char.casefold()):
+            is_apart = not each.isalnum()
+            if unicodedata.category(each)[0] == "M" or (is_apart and letters[-1] == " "):
+                continue
+            letters.append(" " if is_apart else each)
+            places.append(at)
+    plain, wanted = "".join([*letters, " "]), sought(quote)
+    at = plain.find(wanted)
+    assert at >= 0, "it was found there"
+    first, last = at + wanted.startswith(" "), at + len(wanted) - 1 - wanted.endswith(" ")
+    end = places[last] + 1
+    while end < len(text) and unicodedata.category(text[end])[0] == "M":
+        end += 1
+    if quote.endswith(tuple(_CLOSING)) and text[end : end + 1] in _CLOSING:
+        end += 1
+    return text[places[first] : end]
 
 
 def sentences(text: str) -> list[str]:
@@ -32,7 +65,7 @@ def sentences(text: str) -> list[str]:
 
 def sentences_quoted(text: str, quote: str) -> list[str]:
     """The sentences that a quote is taken from, at each of the first places where it stands in the text."""
-    wanted = f" {normalised(quote)} "
+    wanted = sought(quote)
     found, whole, ends = _compared(text)
     places: dict[str, None] = {}
     at = whole.find(wanted)

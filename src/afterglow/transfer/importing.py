@@ -11,6 +11,7 @@ from afterglow.context import Report
 from afterglow.digest import OCCASIONS, STATUSES, Digest
 from afterglow.errors import BadInput, NotFound
 from afterglow.facts import Evidence, Fact, normalised
+from afterglow.facts.quoted import sought
 from afterglow.facts.received import received
 from afterglow.facts.said import raw_words_of
 from afterglow.goals import NOTE_CHARS_MAX, OUTCOMES, TITLE_CHARS_MAX, GoalEvent
@@ -255,7 +256,7 @@ class _Import:
             turn = await self._memory.store.turn(fact.owner, proof.session, proof.seq)
         except NotFound:
             return False
-        return fact.status == "forgotten" or f" {normalised(proof.quote)} " in f" {normalised(raw_words_of(turn))} "
+        return fact.status == "forgotten" or sought(proof.quote) in f" {normalised(raw_words_of(turn))} "
 
     async def _check_same(self, turn: Turn, entry: Entry) -> None:
         assert self._session is not None
