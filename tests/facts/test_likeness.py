@@ -50,6 +50,11 @@ def test_the_rule_leaves_most_pairs_that_are_near_in_doubt_and_is_seldom_wrong()
         ("Anna prefers aisle seats.", "anna  prefers aisle seats", "same"),
         ("Anna prefers aisle seats.", "Ben has two dogs.", "different"),
         ("Anna likes tea.", "Anna does not like tea.", "doubt"),
+        ("L'utente mangia carne.", "L'utente non mangia carne.", "doubt"),
+        ("O usuário come carne.", "O usuário não come carne.", "doubt"),
+        ("De gebruiker eet vlees.", "De gebruiker eet geen vlees.", "doubt"),
+        ("Пользователь ест мясо.", "Пользователь не ест мясо.", "doubt"),
+        ("The user hates tea.", "The user does not hate tea.", "doubt"),
         ("The meeting is on 3 March 2026.", "The meeting is on 5 March 2026.", "doubt"),
     ],
 )

@@ -45,6 +45,7 @@ def became(content: str, quote: str, *texts: str) -> str:
         ("I refuse to fly with Zenith Air.", "fly with Zenith Air", "The user flies with Zenith Air."),
         ("I take my coffee without milk.", "my coffee without milk", "The user takes coffee with milk."),
         ("Ana eats meat but Ben does not.", "Ana eats meat but Ben does not", "Ben eats meat."),
+        ("Ana eats meat but Ben cannot.", "Ana eats meat but Ben cannot", "Ben eats meat."),
         ("I love peanuts.", "I love peanuts", "The user does not love peanuts."),
         ("I hate tea.", "I hate tea", "The user loves tea."),
         ("Ich esse kein Fleisch.", "esse kein Fleisch", "Der Nutzer isst Fleisch."),

@@ -94,6 +94,7 @@ def test_words_beside_a_frame_are(text: str) -> None:
 
 def test_what_is_denied_before_the_quote_is_not_stated() -> None:
     assert is_framed("prefer tea", "The user prefers tea.", "I don't prefer tea.")
+    assert is_framed("koffie", "The user prefers coffee.", "Ik wil geen koffie.")
     assert not is_framed("prefer tea", "The user does not prefer tea.", "I don't prefer tea.")
 
 

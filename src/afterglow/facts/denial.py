@@ -25,8 +25,12 @@ _NOT_MEANT = (
     r"なければな|ないといけ|なくてはな|しかない|かもしれない|不错|不過|不过|差不多|对不起|不仅|不只",
 )
 """Denials that deny nothing."""
+_BARE = r"not|no|nicht|kein\w*|pas|non(?!-stop)|não|nie|не|niet|geen"
+NOT = rf"{_BARE}|\w+n['’]t|cannot|never|jamais|nunca|nooit|никогда"
+"""Words that deny and say nothing else, as part of an expression. "No longer", "ya no" and "już nie" hold one of them."""
 _WORDS = (
-    r"\w+n['’]t|not|cannot|no|none|nobody|nothing|nowhere|never|neither|nor|no longer|any ?more|unable|hardly",
+    NOT,
+    r"none|nobody|nothing|nowhere|neither|nor|any ?more|unable|hardly",
     r"refus\w+|declin\w+|reject\w+|avoid\w*|dislik\w+|hat(?:e|es|ed)|detest\w*|loath\w+|cancel\w*|lacks?|lacking|except",
     r"quit|stops? (?:\w+ing|it|that|this|my)|stopped|stopping|gave up|giv(?:e|es|ing|en) up|forget|forgot to",
     r"abstain\w*|skip(?:s|ped|ping)?|turn(?:s|ed|ing)? (?:\w+ ){0,3}?down|intoleran\w+|yet to",
@@ -34,16 +38,15 @@ _WORDS = (
     r"den(?:y|ies|ied)|fail(?:s|ed)? (?:to|the|my|an?|his|her|their)|drop(?:s|ped|ping)? out|can(?:no|')t stand"
     r"|against (?:using|having|buying|taking|it)",
     r"(?:decid|vot|argu|advis|speak|am|are|is|was|were|be|i['’]m|we['’]re)\w* (?:\w+ly )?against",
-    r"nicht|kein\w*|nie|niemals|niemand|nichts|nirgends|weder|weiger\w*|verweiger\w*|hasse|hassen|hasst|vermeid\w*"
-    r"|meide\w*",
+    r"niemals|niemand|nichts|nirgends|weder|weiger\w*|verweiger\w*|hasse|hassen|hasst|vermeid\w*|meide\w*",
     r"abgesagt|abgelehnt|lehn\w+ .{0,40}\bab|gegen .{0,40}entschieden|entschieden .{0,15}gegen|aufgehört|dagegen",
-    r"ne|pas|jamais|rien|aucune?|ni|déteste\w*|évite\w*|n['’](?=[aeiouyhéèêàœ])\w+|arrêté|annulé\w*|décidé contre",
-    r"nunca|jamás|nada|nadie|ningún|ninguna?|tampoco|rechaz\w+|odi[oa]\w*|evit\w+|en contra|decid\w+ contra|ya no|dejé",
-    r"non(?!-stop)|niente|nessun\w*|né|neanche|rifiut\w+|annullat\w+|smesso|contrari\w+",
-    r"não|nem|nenhum\w*|ninguém|recus\w+|deixei de|deixou de|parei",
+    r"ne|rien|aucune?|ni|déteste\w*|évite\w*|n['’](?=[aeiouyhéèêàœ])\w+|arrêté|annulé\w*|décidé contre",
+    r"jamás|nada|nadie|ningún|ninguna?|tampoco|rechaz\w+|odi[oa]\w*|evit\w+|en contra|decid\w+ contra|dejé",
+    r"niente|nessun\w*|né|neanche|rifiut\w+|annullat\w+|smesso|contrari\w+",
+    r"nem|nenhum\w*|ninguém|recus\w+|deixei de|deixou de|parei",
     r"nigdy|ani|żad\w+|nikt|nic|odm[aó]w\w+|nienawidz\w+|unika\w*|przeciw\w*|przesta\w+|odwoła\w+|(?:z?rezygn)\w+",
-    r"не|нет|никогда|ни|никто|ничего|нельзя|против|отказ\w+|ненави\w+|избега\w+|перестал\w*|отменил\w*|бросил\w*",
-    r"niet|geen|nooit|niets|haat|besloten .{0,30}tegen|gestopt|afgezegd|vermijd\w*",
+    r"нет|ни|никто|ничего|нельзя|против|отказ\w+|ненави\w+|избега\w+|перестал\w*|отменил\w*|бросил\w*",
+    r"niets|haat|besloten .{0,30}tegen|gestopt|afgezegd|vermijd\w*",
 )
 _UNSPACED = (
     "不|没|沒|无|無|未|别|勿|拒绝|讨厌|避免|取消|ない|ません|なかった|なく|嫌い|やめ|断っ"
@@ -54,9 +57,8 @@ _WITHOUT = re.compile(r"(?<!\w)(?:without|ohne|sans|sin|senza|sem|bez|без|zon
 _IDIOM = re.compile(rf"(?<!\w)(?:{'|'.join(_NOT_MEANT)})", re.IGNORECASE)
 _DENIAL = re.compile(rf"(?<!\w)(?:{'|'.join(_WORDS)})(?!\w)|{_UNSPACED}", re.IGNORECASE)
 _PORTUGUESE_NO = re.compile(r"(?<!\w)nos?(?!\w)", re.IGNORECASE)
-_BARE = r"not|no|nicht|kein\w*|pas|non|não|nie|не|niet|geen"
 _CORRECTS = re.compile(rf", (?=(?:and )?(?:{_BARE})\s)", re.IGNORECASE)
-_ELLIPTIC = re.compile(rf"(?<!\w)(?:\w+n['’]t|never|none|{_BARE})[\s.!]*$", re.IGNORECASE)
+_ELLIPTIC = re.compile(rf"(?<!\w)(?:{NOT}|none)[\s.!]*$", re.IGNORECASE)
 """As in "but Ben is not": what is denied stands in another clause."""
 
 

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Literal
 
 from afterglow.facts import normalised
+from afterglow.facts.denial import NOT
 from afterglow.facts.said import Cut
 from afterglow.identifiers import identifiers
 
@@ -21,11 +22,8 @@ Likeness = Literal["same", "replaces", "different", "doubt"]
 _SAME_SHARE = 0.75
 _DOUBT_SHARE = 0.34
 _DOUBT_COSINE = 0.7
-_NO = re.compile(
-    r"n['’]t\b|\b(?:not|cannot|no longer|never|stopped|quit|cancell?ed|gave up|instead of|anymore|any more|nicht|kein\w*|nie|"
-    r"ya no|no|ne|pas|jamais|już nie)\b",
-    re.IGNORECASE,
-)
+_NO = re.compile(rf"\b(?:{NOT}|ne|stopped|quit|cancell?ed|gave up|instead of|any ?more)\b", re.IGNORECASE)
+"""Not all that denies: who hates tea and who does not hate it would then both deny, and be one."""
 _CHANGED = re.compile(
     r"\b(?:now|moved|changed|switched|no longer|instead|rescheduled|postponed|replaced|new|left|became|cancell?ed|jetzt|neu\w*|"
     r"umgezogen|verschoben|ahora|cambi\w+|maintenant|déménagé|teraz|przeprowadzi\w+)\b",

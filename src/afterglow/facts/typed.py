@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from afterglow.facts.denial import NOT
 from afterglow.facts.seen import as_seen, bare
 from afterglow.facts.signs import KEEP, LINK, OF_THE_USER, PREPARED, spoken
 from afterglow.guard import strip_invisible
@@ -85,10 +86,8 @@ _TASK = spoken(
 _QUOTATION = re.compile(
     r"[\"“„«][^\"“”„«»\n]*[\"”“»]|(?<!\w)['‘](?:[^'’\n]|(?<=\w)['’](?=\w))*['’](?!\w)|[「『][^」』\n]*[」』]"
 )
-_NEGATION = spoken(
-    r"\b(?:not|never|no longer|hardly|n['’]t|\w+n['’]t|cannot|nicht|nie|kein\w*|pas|jamais|no|nunca|non|mai|não|niet|nooit"
-    r"|не|никогда)\b",
-)
+_NEGATION = spoken(rf"\b(?:{NOT}|hardly|mai)\b")
+"""Without denial's verbs: who hates one thing before an "and" may still love the next. Italian "mai" is May to others."""
 _NEW_CLAUSE = spoken(r"[;,] (?:so|but|and|therefore|hence|also|aber|daher|mais|donc|pero|ma|więc|ale|но) ")
 _CLAUSE = re.compile(r"[,;:.!?。\n]")
 _SENTENCE = re.compile(r"[.!?。！？\n](?:\s|$)|\n")
