@@ -18,6 +18,7 @@ from pydantic import BaseModel, Field
 from afterglow.checks import problem_with
 from afterglow.compaction import Block
 from afterglow.errors import ModelBadOutput, ModelTooLong
+from afterglow.facts.quoted import sentences_of_lines
 from afterglow.fold import Material, Order, requests_in, with_names, without_names
 from afterglow.identifiers import identifiers, missing
 from afterglow.model import Completion, Model, PaidAnswer, Request
@@ -41,7 +42,6 @@ _DECIDED = re.compile(
 _NAME = re.compile(r"\b[^\W\d_a-z][^\W\d_]+ [^\W\d_a-z][^\W\d_]+\b")
 """Two words that begin large, of letters alone: where nobody is there to tell who is a person, the best guess."""
 _OPEN = re.compile(r"^(?:still )?open:|\b(?:to-?do|still open|still (?:have|has|need|needs) to)\b", re.IGNORECASE)
-_SENTENCE = re.compile(r"[^\n]+?(?:[.!?]+(?=\s|$)|[。！？]|$)", re.MULTILINE)
 _LABEL = re.compile(r"^(?:user|assistant|tool|system|somebody else)(?: \(\w+\))?: ")
 
 
@@ -208,7 +208,7 @@ def _named(filled: Filled, material: Material, tokens_max: int) -> Filled:
 
 def by_choice(material: Material, tokens_max: int) -> Filled:
     """A summary of the material's own sentences."""
-    sentences = [_LABEL.sub("", match.group().strip()) for match in _SENTENCE.finditer(material.said)]
+    sentences = [_LABEL.sub("", sentence) for sentence in sentences_of_lines(material.said)]
     first = next((each for each in sentences if len(each.split()) > 2), sentences[0] if sentences else "")
     open_threads = [each for each in reversed(sentences) if _OPEN.search(each)]
     open_threads += [_LABEL.sub("", request) for request in material.requests]

@@ -151,6 +151,7 @@ def test_sentences_end_where_a_reader_sees_their_end() -> None:
         "肉。",
         "魚。",
     ]
+    assert sentences("Ich esse z.B. Fisch. Ja.") == ["Ich esse z.B. Fisch.", "Ja."]
     assert sentences("No:\n- tea\n- milk\nYes") == ["No:", "No: - tea", "No: - milk", "Yes"]
 
 

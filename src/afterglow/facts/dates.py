@@ -13,6 +13,7 @@ from datetime import date, timedelta
 from functools import cache, lru_cache
 
 from afterglow.facts.numbers import COUNTS, number_of
+from afterglow.facts.quoted import QUOTATION
 from afterglow.facts.spans import spans_in, spans_written
 
 _MONTH_NAMES = [
@@ -119,7 +120,6 @@ _TEXTS_KEPT = 16
 _FEW = re.compile(
     r"(?<!\w)(?:(?P<few>a few|several|some|many) (?P<unit>day|week|month|year)s ago|the other day)(?!\w)", re.IGNORECASE
 )
-_QUOTES = re.compile(r"[\"“„][^\"“”„]*[\"”“]|«[^«»]*»|「[^「」]*」|(?<!\w)['‘][^'‘’]*['’](?!\w)")
 _LEFT = re.compile(
     rf"(?<!\w)(?:tomorrow|yesterday|today|tonight|(?:next|last|coming) (?:{_DAY})"
     r"|(?<!the )(?:next|last) (?:week|weekend|month|year|quarter)"
@@ -226,7 +226,7 @@ def _is_title(match: re.Match[str]) -> bool:
         return False
     if _ENGLISH_DAY.match(match.group()) and not _BEGINS.search(match.string[: match.start()]):
         return True
-    return any(found.start() < match.start() < found.end() for found in _QUOTES.finditer(match.string))
+    return any(found.start() < match.start() < found.end() for found in QUOTATION.finditer(match.string))
 
 
 @lru_cache(maxsize=_TEXTS_KEPT)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from afterglow.facts import CONTENT_CHARS_MAX, FactType
 from afterglow.facts.checks import Claimed
+from afterglow.facts.quoted import sentences_of_lines
 from afterglow.facts.said import words_of
 from afterglow.turns import Turn
 
@@ -35,7 +36,6 @@ _SAID: dict[FactType, tuple[str, ...]] = {
     ),
 }
 _SIGNS = {kind: re.compile(rf"(?<!\w)(?:{'|'.join(said)})(?!\w)", re.IGNORECASE) for kind, said in _SAID.items()}
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 
 
 def claims_of(turns: Iterable[Turn]) -> list[Claimed]:
@@ -44,7 +44,7 @@ def claims_of(turns: Iterable[Turn]) -> list[Claimed]:
 
 
 def _claims(turn: Turn) -> Iterator[Claimed]:
-    for sentence in map(str.strip, _SENTENCE.split(words_of(turn))):
+    for sentence in sentences_of_lines(words_of(turn)):
         kind = next((kind for kind, sign in _SIGNS.items() if sign.search(sentence)), None)
         if kind is not None and not sentence.endswith("?") and len(sentence) <= CONTENT_CHARS_MAX:
             yield Claimed(

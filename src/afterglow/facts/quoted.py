@@ -8,15 +8,17 @@ from bisect import bisect_left, bisect_right
 from functools import lru_cache
 
 from afterglow.facts import normalised
+from afterglow.model.sentences import SHORTENED
 
-_SHORT = "".join(
-    rf"(?<!\b{each}\.)" for each in ("Dr", "Mr", "Mrs", "Ms", "St", "No", "Nr", "vs", r"e\.g", r"i\.e", "Prof")
-)
-"""No sentence ends behind these."""
+_SHORT = "".join(rf"(?<!\b{re.escape(each)}\.)" for each in SHORTENED)
 _END = re.compile(
     rf"(?<=[.!?…]){_SHORT}(?=\s)|(?<=[.!?…][\"”'’)])(?=\s)|(?<=[。！？])|\n(?=\s*\n)|\n(?!\s*[^\W\d_A-ZÀ-ÖØ-Þ])"
 )
 _PLACES_MAX = 20
+QUOTATION = re.compile(
+    r"[\"“„«][^\"“”„«»\n]*[\"”“»]|(?<!\w)['‘](?:[^'’\n]|(?<=\w)['’](?=\w))*['’](?!\w)|[「『][^」』\n]*[」』]"
+)
+"""What stands in quotation marks."""
 _ITEM = re.compile(r"\s*(?:[-*•–]|\d{1,2}[.)])\s")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]")
 """Letters of languages that put no space between words."""
@@ -61,6 +63,11 @@ def sentences(text: str) -> list[str]:
         head = head if is_item else sentence.strip() if sentence.rstrip().endswith((":", "：")) else ""
         found.append(f"{head} {sentence.strip()}" if is_item and head else sentence.strip())
     return found
+
+
+def sentences_of_lines(text: str) -> list[str]:
+    """The text in sentences that end with their line, as in a message typed without capitals and stops."""
+    return [sentence for line in text.split("\n") for sentence in sentences(line)]
 
 
 def sentences_quoted(text: str, quote: str) -> list[str]:

@@ -34,7 +34,10 @@ def raw_words_of(turn: Turn) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """The text in sentences; together they are the text."""
+    """The text cut behind every line and mark, so that no question takes what is stated before it along.
+
+    Together they are the text: what is taken from here as a quote stands in its turn. `quoted.sentences` cuts as a reader does.
+    """
     return _SENTENCE.split(text)
 
 

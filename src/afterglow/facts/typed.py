@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from afterglow.facts.denial import NOT
+from afterglow.facts.quoted import QUOTATION
 from afterglow.facts.seen import as_seen, bare
 from afterglow.facts.signs import KEEP, LINK, OF_THE_USER, PREPARED, spoken
 from afterglow.guard import strip_invisible
@@ -83,14 +84,12 @@ _TASK = spoken(
     r"|vertaal|przetłumacz|popraw|переведи|исправь)\b[^\n:]{0,80}:",
 )
 """A text to be worked on stands behind the colon."""
-_QUOTATION = re.compile(
-    r"[\"“„«][^\"“”„«»\n]*[\"”“»]|(?<!\w)['‘](?:[^'’\n]|(?<=\w)['’](?=\w))*['’](?!\w)|[「『][^」』\n]*[」』]"
-)
 _NEGATION = spoken(rf"\b(?:{NOT}|hardly|mai)\b")
 """Without denial's verbs: who hates one thing before an "and" may still love the next. Italian "mai" is May to others."""
 _NEW_CLAUSE = spoken(r"[;,] (?:so|but|and|therefore|hence|also|aber|daher|mais|donc|pero|ma|więc|ale|но) ")
 _CLAUSE = re.compile(r"[,;:.!?。\n]")
 _SENTENCE = re.compile(r"[.!?。！？\n](?:\s|$)|\n")
+"""Here all letters are small, and tell neither "Dr." from the end of a sentence nor whether a line goes on in the next."""
 
 
 def is_typed(quote: str, text: str) -> bool:
@@ -128,7 +127,7 @@ def _is_framed(text: str, start: int, end: int, is_denied: bool) -> bool:
         return True
     if _TASK.search(before) or _TASK.search(quoted):
         return True
-    if any(part.start() < len(before) and part.end() > len(before + quoted) for part in _QUOTATION.finditer(sentence)):
+    if any(part.start() < len(before) and part.end() > len(before + quoted) for part in QUOTATION.finditer(sentence)):
         return True
     return not is_denied and bool(_NEGATION.search(_CLAUSE.split(before)[-1]))
 

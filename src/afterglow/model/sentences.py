@@ -20,9 +20,10 @@ _SPEAKER = re.compile(
 _FENCE = re.compile(r"\s*(```|~~~)")
 # A sentence ends at a mark and a space before something that can begin one, or at a mark of Chinese or Japanese.
 _END = re.compile(r"(?<=[.!?…])[\"')\]»”’*_]{0,4}\s+(?=[^\sa-zß-öø-ÿ,;:)\]])|(?<=[。！？；])[」』”’]?|(?<=[।؟۔])\s*")
-_NO_END = re.compile(
-    r"(?:^|[\s(])(?:[A-Z]|[A-Z]\.[A-Z]|e\.g|i\.e|etc|vs|cf|approx|Mr|Mrs|Ms|Dr|Prof|St|No|Nr|Sr|Jr|ca|z\.B|bzw|\d{1,3})\.$"
-)
+SHORTENED = ("Dr", "Prof", "Mr", "Mrs", "Ms", "St", "No", "Nr", "vs", "cf", "approx", "ca", "bzw", "e.g", "i.e", "z.B")
+"""No sentence ends behind the stop of these."""
+_SHORTENED = "|".join(map(re.escape, SHORTENED))
+_NO_END = re.compile(rf"(?:^|[\s(])(?:[A-Z]|[A-Z]\.[A-Z]|etc|Sr|Jr|{_SHORTENED}|\d{{1,3}})\.$")
 _GAP = re.compile(r"[,;:，、；]\s*|\s+")
 
 
