@@ -18,6 +18,7 @@ from pydantic import BaseModel, Field
 from afterglow.checks import problem_with
 from afterglow.compaction import Block
 from afterglow.errors import ModelBadOutput, ModelTooLong
+from afterglow.facts.names import CAPITALISED
 from afterglow.facts.quoted import sentences_of_lines
 from afterglow.fold import Material, Order, requests_in, with_names, without_names
 from afterglow.identifiers import identifiers, missing
@@ -39,7 +40,7 @@ _DECIDED = re.compile(
     r"\b(?:decided|agreed|we'll|we will|let's go with|settled on|chose|entschieden|beschlossen|decidimos|décidé|ustaliliśmy)\b",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"\b[^\W\d_a-z][^\W\d_]+ [^\W\d_a-z][^\W\d_]+\b")
+_NAME = re.compile(rf"\b{CAPITALISED} {CAPITALISED}\b")
 """Two words that begin large, of letters alone: where nobody is there to tell who is a person, the best guess."""
 _OPEN = re.compile(r"^(?:still )?open:|\b(?:to-?do|still open|still (?:have|has|need|needs) to)\b", re.IGNORECASE)
 _LABEL = re.compile(r"^(?:user|assistant|tool|system|somebody else)(?: \(\w+\))?: ")

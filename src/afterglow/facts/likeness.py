@@ -14,6 +14,7 @@ from typing import Literal
 
 from afterglow.facts import normalised
 from afterglow.facts.denial import NOT
+from afterglow.facts.names import CAPITALISED
 from afterglow.facts.said import Cut
 from afterglow.identifiers import identifiers
 
@@ -29,6 +30,7 @@ _CHANGED = re.compile(
     r"umgezogen|verschoben|ahora|cambi\w+|maintenant|déménagé|teraz|przeprowadzi\w+)\b",
     re.IGNORECASE,
 )
+# Fewer than the words of support.py: who lives and who works in Rome are not one.
 _FRAME = frozenset(("user", "owner", "want", "like", "prefer", "plan", "say", "said", "current", "now", "is", "has"))
 
 
@@ -54,7 +56,7 @@ class Statement:
     @cached_property
     def names(self) -> frozenset[str]:
         named = [name for name in identifiers(f"– {self.content}") if not any(char.isdigit() for char in name)]
-        first = re.match(r"[^\W\d_a-z][^\W\d_]+", self.content)
+        first = re.match(CAPITALISED, self.content)
         return frozenset(normalised(name) for name in [*named, *([first[0]] if first else [])]) - {"the", "user"}
 
     @cached_property

@@ -11,6 +11,8 @@ from afterglow.facts.dates import without_days
 from afterglow.language import SMALL_WORDS
 from afterglow.terms import STOP_WORDS
 
+CAPITALISED = r"[^\W\d_a-z][^\W\d_]+"
+"""A word that begins large, as part of an expression: a name, in the languages that write no other word so."""
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _GERMAN = re.compile(
     r"\b(?:der|die|das|den|dem|und|nicht|ein|eine|einen|möchte|ist|hat|im|zu|vor|mit|auf|für|am|kein|keine|keinen|aber|oder|sich|nach|bei|wird|isst)\b",
@@ -22,23 +24,27 @@ _WITH_ARTICLE = re.compile(
     re.IGNORECASE,
 )
 """What stands before a German noun that is no name."""
-_NO_NAMES = frozenset(
-    """monday tuesday wednesday thursday friday saturday sunday user owner assistant agent the i english german french spanish
-    polish italian portuguese russian chinese japanese korean dutch turkish czech ukrainian nutzer nutzerin benutzer benutzerin
-    nutzers besitzer besitzerin uhr mondays tuesdays wednesdays thursdays fridays saturdays sundays one two three four five six
-    seven eight nine ten both many several some every all another most""".split()  # noqa: SIM905
+NOBODY = frozenset(
+    """monday tuesday wednesday thursday friday saturday sunday one two three four five six seven eight nine ten
+    both many several some every all another most""".split()  # noqa: SIM905
+)
+"""Words that a sentence may begin with large, and that nobody is called by."""
+_NO_NAMES = NOBODY | frozenset(
+    """user owner assistant agent the i english german french spanish polish italian portuguese russian chinese japanese korean
+    dutch turkish czech ukrainian nutzer nutzerin benutzer benutzerin nutzers besitzer besitzerin uhr
+    mondays tuesdays wednesdays thursdays fridays saturdays sundays""".split()  # noqa: SIM905
 )
 """Words with a capital that need not have been said: days are counted, and a language need not name itself."""
 _CALLED = re.compile(
     r"(?<!\w)(?:called|named|known as|goes by|name is|namens|genannt|hei(?:ß|ss)t|llamad[oa]|se llama|nommée?|appelée?"
     r"|s['’]appelle|chiamat[oa]|si chiama|chamad[oa]|se chama|o imieniu|nazywa się|по имени|зовут|genaamd|heet)\s+"
-    r"(?:(?:the|a|an|el|la|le|il|der|die|das)\s+)?(?P<name>[^\W\d_][\w'’-]*)",
+    rf"(?:(?:the|a|an|el|la|le|il|der|die|das)\s+)?(?P<name>{_WORD.pattern})",
     re.IGNORECASE,
 )
 _VERB = (
     r"is|was|has|had|will|would|can|could|did|does|[a-z]{2,}(?:s|ed)|went|got|told|said|gave|made|met|took|left|felt"
 )
-_DOES = re.compile(rf"^(?P<name>[^\W\d_a-z][^\W\d_]+)(?:['’]s\b|\s(?:and [^\W\d_a-z]|(?:{_VERB})\b))")
+_DOES = re.compile(rf"^(?P<name>{CAPITALISED})(?:['’]s\b|\s(?:and [^\W\d_a-z]|(?:{_VERB})\b))")
 """A first word that somebody is called by: it has something, is something or does something."""
 _NEVER_A_NAME = SMALL_WORDS | STOP_WORDS | _NO_NAMES
 

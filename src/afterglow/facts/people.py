@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 
-from afterglow.facts.names import is_german
+from afterglow.facts.names import NOBODY, is_german
 
 _NAME = r"(?-i:[^\W\d_a-z](?:[^\W\d_]|['’-](?=[^\W\d_]))*[a-zà-ÿąćęłńóśźża-я](?!\w))"
+"""With a small letter at its end: what is all capitals is short for something."""
 _ALSO = r"(?:(?:has|have|had|will|now|also|still|formally|just|then|already|officially) )*"
 _BEING = (
     r"is|are|was|were|be|been|becomes?|became|remains?|remained|stays|means|called|named|ist|war|wird|wurde|bleibt"
@@ -51,7 +52,7 @@ _HARMLESS = (
     r"|turned|launched|improved|answered|asked|replied|commented|reviewed|tested|deployed|updated|uploaded|shipped"
     r"|scored|played"
     r"|celebrated|cooked|baked|painted|walked|talked|phoned|waited|missed|lasted|rained|needed|used|supported"
-    r"|increased|decreased|dropped"
+    r"|increased|decreased"
 )
 _TRAVEL = frozenset(
     """train trains flight flights bus buses ferry tram ship road trip journey way ticket tickets drive ride moved moves move
@@ -93,11 +94,10 @@ _OFFICE = re.compile(
     rf"|de|du|di|da)\b)",
     re.IGNORECASE,
 )
-_NOBODY = frozenset(
+_NOBODY = NOBODY | frozenset(
     """the der die das den dem ein eine le la les el los las il un une una this that these those it its there here what which
-    who all both some many most every each another one two three four five six seven eight nine ten half none nobody
-    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september
-    october november december sonntag montag dienstag mittwoch donnerstag freitag samstag""".split()  # noqa: SIM905
+    who each half none nobody january february march april may june july august september october november december
+    sonntag montag dienstag mittwoch donnerstag freitag samstag""".split()  # noqa: SIM905
 )
 
 

@@ -70,7 +70,10 @@ def language_of(text: str) -> str | None:
 
 
 def names_in(text: str, language: str) -> set[str]:
-    """The names in it, of one word or several. In German every noun has a capital, so none is told apart."""
+    """The names in it, of one word or several. In German every noun has a capital, so none is told apart.
+
+    Whom it may be about: no short forms and no common words. `names.names` finds all that somebody must have said.
+    """
     words = _NAME.findall(unicodedata.normalize("NFC", text) if language != "de" else "")
     if len(words) > 1 and words[1] in _PREPOSITIONS:
         del words[0]  # "Trains to Rome": who does something is followed by what is done

@@ -8,10 +8,11 @@ from itertools import pairwise, permutations
 
 from afterglow.facts.dates import without_days
 from afterglow.facts.denial import denies
+from afterglow.facts.names import CAPITALISED
 from afterglow.facts.said import Cut
 
 _NUMBER = re.compile(r"(?<!\w)\d+(?:[.,:]\d+)*(?!\w)")
-_CAPITAL = re.compile(r"(?<!\w)[^\W\d_a-z][^\W\d_]+(?!\w)")
+_CAPITAL = re.compile(rf"(?<!\w){CAPITALISED}(?!\w)")
 _USER = re.compile(r"(?<!\w)(?:the )?(?:user|owner)(?!\w)", re.IGNORECASE)
 _I = re.compile(r"(?<!\w)(?:I|me)(?!\w)")
 _PASSIVE = re.compile(r"(?<!\w)(?:by|from|von|par|por|da|przez|door|от)(?!\w)", re.IGNORECASE)

@@ -13,7 +13,7 @@ from functools import partial
 
 from afterglow.facts import normalised
 from afterglow.facts.clauses import clauses, of_the_same
-from afterglow.facts.names import is_kin_said
+from afterglow.facts.names import CAPITALISED, is_kin_said
 from afterglow.facts.quoted import sentences_quoted
 from afterglow.facts.said import Cut, Spoken
 from afterglow.facts.signs import ABOUT_THE_OWNER
@@ -28,7 +28,7 @@ _OF_MINE = re.compile(rf"{_LEAD}(?:{_MY})\s(?P<words>[^,;:.!?]*)", re.IGNORECASE
 _NAMED = re.compile(
     rf"{_LEAD}(?!(?:We|That|This|These|There|It|My|Our|The|What|Here|Please|No|Yes|Not|Never|Always|If|When"
     r"|Ich|Wir|Je|Nous|Les|Yo|Nosotros|Los|Las|Io|Noi|Eu|Ik|Wij|Ja)\b)"
-    r"(?P<name>(?-i:[^\W\d_a-z][^\W\d_]+)) (?:would|wants?|asked|asks|said|says|told|is|was|has|had|will|can"
+    rf"(?P<name>{CAPITALISED}) (?:would|wants?|asked|asks|said|says|told|is|was|has|had|will|can"
     r"|got|made|took|gave|went|came|bought|sold|left|lost|won"
     r"|met|broke|wrote|ran|drove|fell|found|kept|knows|(?!always|never)\w{2,}(?:s|ed))\b"
 )
@@ -56,7 +56,7 @@ _ONESELF = re.compile(
     r"|occupation|birthday|age"
     r"|plans?|goals?|aims?|dreams?|wish(?:es)?|opinion|advice|rules?|answer|decision|home|mother tongue"
     r"|native language|pronouns"
-    r"|name|lieblings\w+|hobbys?|beruf|geburtstag|alter|wunsch|nombre|favorit\w+|préféré\w*|nom|imię)\b",
+    r"|lieblings\w+|hobbys?|beruf|geburtstag|alter|wunsch|nombre|favorit\w+|préféré\w*|nom|imię)\b",
     re.IGNORECASE,
 )
 """What is said of these is said of the owner."""
