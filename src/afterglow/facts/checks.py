@@ -40,7 +40,7 @@ from afterglow.facts.names import unsaid_kin, unsaid_name
 from afterglow.facts.quoted import as_written, sentences_quoted, sought
 from afterglow.facts.roles import is_swapped
 from afterglow.facts.said import Cut, Said, Spoken, sentences
-from afterglow.facts.support import Needed, adds, needed, own_terms, states, support, unsaid_numbers
+from afterglow.facts.support import SHORT_TERMS, Needed, adds, needed, own_terms, states, support, unsaid_numbers
 from afterglow.guard import strip_invisible
 from afterglow.turns import Role, Turn
 
@@ -49,7 +49,6 @@ CLAIMS_MAX = 200
 _QUOTE_CHARS_MIN = 4
 _SUPPORTED_MIN = 0.5
 _BY_ITSELF_MIN = 0.65
-_SHORT_TERMS = 4
 _SMALL_TALK = re.compile(
     r"(?:\w+ ){1,3}(?:thank|greet|agree[sd]? with|compliment|congratulat|apprecia|prais|said (?:hi|hello|good)"
     r"|wish(?:es|ed)? \w+ luck|is (?:happy|glad|excited) (?:for|to (?:see|hear))|looks? forward to (?:see|hear|talk))",
@@ -229,7 +228,7 @@ def _is_speaker(speaker: str, content: str, role: Role) -> bool:
 
 def _is_by_itself(content: str, said: str, cut: Cut) -> bool:
     """Whether what the turn states, not what it asks, is enough for the statement. A short one may have a word of its own."""
-    needed = _SUPPORTED_MIN if len(own_terms(content, cut)) <= _SHORT_TERMS else _BY_ITSELF_MIN
+    needed = _SUPPORTED_MIN if len(own_terms(content, cut)) <= SHORT_TERMS else _BY_ITSELF_MIN
     stated = "".join(each for each in sentences(said) if not each.rstrip().endswith(("?", "？")))
     return support(content, Spoken(stated, cut)) >= needed
 

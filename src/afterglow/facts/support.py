@@ -21,7 +21,8 @@ from afterglow.turns import Turn
 
 _STATED_MIN = 1 / 3
 _STATED_SHORT_MIN = 0.5
-_SHORT_TERMS = 4
+SHORT_TERMS = 4
+"""A statement of no more than so many terms is a short one."""
 _PART = re.compile(r"[,;:]\s|\s(?:and|but|who|which|und|aber|y|et|e|i|и|en)\s", re.IGNORECASE)
 _SHORT_YEAR = re.compile(r"['’](\d\d)(?!\w)")
 _FRAME = frozenset(
@@ -30,7 +31,7 @@ _FRAME = frozenset(
     think believ complet finish done need use have has had get got make made go went attend happen event task open thread
     still current live work name call
     nutzer nutzerin benutzer benutzerin usuario usuaria utilisateur utilisatric uzytkownik uzytkowniczka utent utente
-    пользователь користувач kullanıcı kullanici uzivatel uzivatelka gebruiker wil chce chce zeby quiere mochte vuole veut
+    пользователь користувач kullanıcı kullanici uzivatel uzivatelka gebruiker wil chce zeby quiere mochte vuole veut
     quer deseja желает хочет istiyor""".split()  # noqa: SIM905
 )
 """How facts speak of what was said; such words prove nothing and need no proof. Stemmed, as they are compared."""
@@ -102,7 +103,7 @@ def states(content: str, sentence: Spoken) -> bool:
     own = own_terms(content, sentence.cut)
     plain = _without_names(own, content, sentence)
     said = sum(map(sentence.says, plain))
-    enough = _STATED_MIN if len(plain) > _SHORT_TERMS else _STATED_SHORT_MIN
+    enough = _STATED_MIN if len(plain) > SHORT_TERMS else _STATED_SHORT_MIN
     return said >= len(plain) * enough and (said > 0 or not own or any(map(sentence.says, own)))
 
 
