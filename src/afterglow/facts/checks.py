@@ -41,6 +41,7 @@ from afterglow.facts.quoted import as_written, sentences_quoted, sought
 from afterglow.facts.roles import is_swapped
 from afterglow.facts.said import Cut, Said, Spoken, sentences
 from afterglow.facts.support import SHORT_TERMS, Needed, adds, needed, own_terms, states, support, unsaid_numbers
+from afterglow.facts.voices import is_anothers, is_asking, is_spoken_to
 from afterglow.guard import strip_invisible
 from afterglow.turns import Role, Turn
 
@@ -195,13 +196,17 @@ def _checked(claim: Claimed, said: Said, zone: tzinfo, cut: Cut) -> Proved | str
         return "a number that was not said"
     if unsaid_name(content, said.everything()) or unsaid_kin(content, around.text):
         return "a name that was not said"
-    if _SMALL_TALK.match(content):
+    if _SMALL_TALK.match(content) or is_spoken_to(content):
         return "small talk"
     if support(content, around) < _SUPPORTED_MIN or _is_question(quote, turn) or adds(content, around):
         return "not in what was said"
     for sentence in sentences_quoted(said.words[turn.seq].text, quote):
         if not states(content, Spoken(sentence, cut)):
             return "not in the sentence it quotes"
+        if is_asking(content, sentence):
+            return "small talk"
+        if is_anothers(content, sentence, turn, said.read, cut):
+            return "said of somebody else"
         if is_turned_round(content, sentence, cut):
             return "the opposite of what was said"
         if kind != "open_thread" and is_hardened(content, sentence, cut):

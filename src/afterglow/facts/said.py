@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -82,6 +82,11 @@ class Said:
         self._order = sorted(self.words)
         self._around: dict[int, Spoken] = {}
         self._cut = cut
+
+    @property
+    def read(self) -> Iterable[Turn]:
+        """All turns that were read, those before them too."""
+        return self._read.values()
 
     def around(self, seq: int) -> Spoken:
         """The turn and those before it that it may answer."""

@@ -1,0 +1,170 @@
+"""Whose words a claim takes: what one says of oneself is not another's, and what one says to somebody is not one's own."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from afterglow.facts.checks import CLAIMS_MAX, Claimed, check
+from afterglow.terms import terms
+from afterglow.turns import Role, Turn
+
+NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
+ANOTHERS = "said of somebody else"
+SMALL_TALK = "small talk"
+LABELLED = ["user Ana: Thanks, Mel! The picture is lovely.", "assistant Mel: I painted that lake last year."]
+UNLABELLED = ["assistant Hello, Ana! How was it?", "user Ben came along. I painted that lake with him."]
+
+
+def became(content: str, quote: str, *said: str, type: str = "event") -> str:
+    """Why a claim on the last turn is dropped, or what is kept of it. A turn is its role and its words."""
+    turns: list[Turn] = []
+    for seq, each in enumerate(said, 1):
+        role, _, text = each.partition(" ")
+        turns.append(_turn(seq, role, text))  # pyright: ignore[reportArgumentType]
+    found = check([Claimed(turn=len(turns), quote=quote, content=content, type=type)], turns, UTC, terms)
+    return found.proved[0].content if found.proved else next(iter(found.dropped))
+
+
+def _turn(seq: int, role: Role, text: str) -> Turn:
+    trust = "owner" if role == "user" else "agent"
+    return Turn(owner="o", session="s", seq=seq, role=role, text=text, at=NOON, tokens=1, trust=trust, origin="person")
+
+
+@pytest.mark.spec("FACT-4", "P10")
+@pytest.mark.parametrize(
+    ("content", "quote", "said"),
+    [
+        ("Ana painted that lake in 2025.", "I painted that lake last year", LABELLED),
+        ("Ana's lake was painted last year.", "I painted that lake last year", LABELLED),
+        ("Ben painted that lake.", "I painted that lake", UNLABELLED),
+        (
+            "Mel would be a great counsellor.",
+            "You'd be a great counsellor",
+            ["user Ana: I want to help people.", "assistant Mel: You'd be a great counsellor!"],
+        ),
+        ("The user is a great cook.", "You are a great cook", ["user You are a great cook!"]),
+        (
+            "The user starts an own business.",
+            "starting your own business",
+            ["user Starting your own business is great."],
+        ),
+        (
+            "Carla moved to Rome.",
+            "I moved to Rome",
+            ["user Carla rang me up.", "assistant Oh?", "user I moved to Rome."],
+        ),
+        ("Ana has two cats.", "I have two cats", ["assistant I am Ana.", "user I have two cats."]),
+    ],
+)
+def test_what_one_says_of_oneself_or_to_somebody_is_not_given_to_the_other(
+    content: str, quote: str, said: list[str]
+) -> None:
+    assert became(content, quote, *said) == ANOTHERS
+
+
+@pytest.mark.spec("FACT-4")
+@pytest.mark.parametrize(
+    ("content", "quote", "said"),
+    [
+        ("Mel painted that lake in 2025.", "I painted that lake last year", LABELLED),
+        ("Ana painted that lake.", "I painted that lake", UNLABELLED),
+        ("The user painted that lake.", "I painted that lake", UNLABELLED),
+        ("Ana has two cats.", "I have two cats", ["user I'm Ana, and I have two cats."]),
+        ("Ana has two cats.", "I have two cats", ["user My name is Ana.", "assistant Hi!", "user I have two cats."]),
+        (
+            "Ana moved to Rome.",
+            "She moved to Rome and I miss her",
+            ["user Ana rang me up.", "assistant And?", "user She moved to Rome and I miss her."],
+        ),
+        ("Ben moved to Rome.", "my brother Ben moved to Rome", ["user I hear that my brother Ben moved to Rome."]),
+        ("The user wants answers in Polish.", "You should answer in Polish", ["user You should answer in Polish."]),
+        (
+            "The user decided that the review moves to Friday.",
+            "you know we decided to move the review to Friday",
+            ["user As you know we decided to move the review to Friday."],
+        ),
+        (
+            "Ana's mother lives in Gdynia.",
+            "My mother lives in Gdynia",
+            ["assistant Ana?", "user My mother lives in Gdynia."],
+        ),
+    ],
+)
+def test_what_one_says_of_oneself_is_ones_own_and_of_a_third_the_thirds(
+    content: str, quote: str, said: list[str]
+) -> None:
+    assert became(content, quote, *said) == content
+
+
+@pytest.mark.spec("FACT-4")
+@pytest.mark.parametrize(
+    ("content", "quote", "said"),
+    [
+        ("John asked Maria about her kickboxing.", "I'm doing kickboxing", "I'm doing kickboxing, Maria, says John."),
+        ("The user wondered whether the trip was fun.", "the trip was fun", "I am back and the trip was fun."),
+        (
+            "Ana is kind. Your empathy will help people.",
+            "Your empathy will help people",
+            "Ana is kind. Your empathy will help people.",
+        ),
+        ("You have a dog called Rex.", "a dog called Rex", "You know that I have a dog called Rex."),
+    ],
+)
+def test_that_somebody_asked_and_what_is_said_to_somebody_is_no_fact(content: str, quote: str, said: str) -> None:
+    assert became(content, quote, f"user {said}") == SMALL_TALK
+
+
+@pytest.mark.spec("FACT-4")
+def test_who_did_ask_is_believed() -> None:
+    content = "The user asked the dentist about a new crown."
+    assert (
+        became(content, "I asked the dentist about a new crown", "user I asked the dentist about a new crown.")
+        == content
+    )
+
+
+@pytest.mark.spec("FACT-3", "FACT-4", "P10")
+@pytest.mark.parametrize(
+    ("quote", "said", "kept"),
+    [
+        ("I PREFER  aisle seats", "Well: I prefer aisle\nseats, always.", "I prefer aisle\nseats"),
+        ("I prefer aisle seats.", "I prefer aisle seats. Thanks!", "I prefer aisle seats."),
+        ("I prefer\x00 aisle seats", "I prefer aisle seats", "I prefer aisle seats"),
+        ("I prefer aisle\U000e0073\U000e0065 \u202eseats", "I prefer aisle seats", "I prefer aisle seats"),
+        ("I prefer the cafe seats", "I prefer the cafe\u0301 seats", "I prefer the cafe\u0301 seats"),
+        ("prefer ½ of the aisle seats", "I prefer ½ of the aisle seats", "prefer ½ of the aisle seats"),
+        ("I prefer the café", "I prefer the cafe\u0301.", "I prefer the cafe\u0301"),
+    ],
+)
+def test_a_quote_is_kept_as_its_turn_has_it(quote: str, said: str, kept: str) -> None:
+    claim = Claimed(turn=1, quote=quote, content="The user prefers the seats.", type="preference")
+    claim = claim.model_copy(update={"content": "The user prefers the café."}) if "seats" not in quote else claim
+    (proved,) = check([claim], [_turn(1, "user", said)], UTC, terms).proved
+    assert proved.quote == kept
+
+
+@pytest.mark.spec("FACT-4")
+@pytest.mark.parametrize(
+    ("content", "quote", "said"),
+    [
+        ("用户住在上海。", "我住在上海", "我住在上海所以每天坐地铁上班。"),
+        ("ユーザーは猫を二匹飼っています。", "猫を二匹飼っています", "私は東京に住んでいて猫を二匹飼っています。"),
+    ],
+)
+def test_where_words_are_not_apart_a_quote_may_end_anywhere(content: str, quote: str, said: str) -> None:
+    assert became(content, quote, f"user {said}") == content
+
+
+@pytest.mark.spec("FACT-4")
+def test_half_a_word_is_no_quote() -> None:
+    assert became("The user has a cat.", "have a cat", "user I have a cattle farm.") == "quote not in the turn"
+
+
+@pytest.mark.spec("FACT-4", "P8")
+def test_of_a_flood_of_claims_the_first_are_looked_at_and_the_rest_counted() -> None:
+    claims = [Claimed(turn=1, quote="I like tea", content="The user likes tea.", type="preference")] * (CLAIMS_MAX + 7)
+    found = check(claims, [_turn(1, "user", "I like tea.")], UTC, terms)
+    assert len(found.proved) == CLAIMS_MAX
+    assert found.dropped == {"too many": 7}
