@@ -108,7 +108,7 @@ class Reading:
 
     def _results(self, limit: int) -> int:
         most = self.settings.search.results_max
-        if not 1 <= limit <= most:
+        if type(limit) is not int or not 1 <= limit <= most:
             raise BadInput(f"a search gives 1 to {most} results (search.results_max); {limit} were asked for")
         return limit
 

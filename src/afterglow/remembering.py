@@ -85,15 +85,13 @@ class Remembered:
         limit: int = 50,
         before: Fact | FactPlace | None = None,
     ) -> list[Fact]:
-        """Facts, the newest first. `since` and `until` are days such as 2026-03-02; `status` None is every one."""
+        """Facts, the newest first. `since` and `until` are days such as 2026-03-02; `status` None is all but forgotten ones."""
         _check(type, (*FACT_TYPES, None), "type")
         _check(status, (*STATUSES, None), "status")
-        for day in (since, until):
-            _check_day(day)
         most = self._settings.facts.results_max
         if not 1 <= limit <= most:
             raise BadInput(f"a list gives 1 to {most} facts (facts.results_max); {limit} were asked for")
-        wanted = WantedFacts(status=status, type=type, since=since, until=until, session=session)
+        wanted = WantedFacts(status=status, type=type, since=_day(since), until=_day(until), session=session)
         return await self._store.facts(owner, wanted, limit=limit, before=before)
 
     async def show(self, owner: Scope, fact: str) -> Fact:
@@ -250,9 +248,10 @@ class Remembered:
         )
 
 
-def _check_day(day: str | None) -> None:
+def _day(day: str | None) -> str | None:
+    """The day as facts are ordered by it: 20260302 and 2026-W10-1 are 2026-03-02."""
     try:
-        _ = None if day is None else date.fromisoformat(day)
+        return None if day is None else date.fromisoformat(day).isoformat()
     except (TypeError, ValueError):
         raise BadInput(f"{day!r} is no day; write it as 2026-03-02") from None
 

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from afterglow.clock import FixedClock
 from afterglow.errors import ModelBusy
-from afterglow.facts import EVIDENCE_MAX, Evidence, Fact, digest_of
+from afterglow.facts import EVIDENCE_MAX, Evidence, Fact, Status, digest_of
 from afterglow.reconciling import Near
 from afterglow.search.meaning import Meaning
 from afterglow.search.memory_search import memory_search
-from afterglow.store import readings
+from afterglow.store import readings, sqlite
 from afterglow.store.contract import Store
 from afterglow.store.facts import Again, Gathered, WantedFacts
 from afterglow.store.readings import Read, Reading
+from afterglow.store.sqlite import SQLiteStore
+from afterglow.store.transaction import Tx
 from afterglow.turns import Owner
 from tests.conftest import KATE, NOON, OTHER
 from tests.contract.test_forgetting import fact, holders, store_facts, talk
@@ -278,3 +282,25 @@ async def test_facts_are_near_in_meaning_where_there_is_an_embedder_that_answers
     assert await Near(store, lambda: None).cosines("Ana", found) == [None, None]
     places.fails = True
     assert await near.cosines("Ana", found) == [None, None], "words are enough"
+
+
+@pytest.mark.spec("FACT-7", "P8")
+@pytest.mark.parametrize("status", ["active", "pending"])
+async def test_sqlite_lists_facts_of_a_status_in_the_order_of_an_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: Status
+) -> None:
+    store = await SQLiteStore.open(tmp_path / "afterglow.db", FixedClock(NOON))
+    executed: list[tuple[str, Any]] = []
+    execute = sqlite._SQLiteTx._execute
+    monkeypatch.setattr(
+        sqlite._SQLiteTx, "_execute", lambda tx, sql, values: executed.append((sql, values)) or execute(tx, sql, values)
+    )
+    await store.facts(OWNER, WantedFacts(status=status), limit=5)
+    ((sql, values),) = [each for each in executed if "FROM facts" in each[0]]
+
+    def plan(tx: Tx) -> str:
+        return "\n".join(row["detail"] for row in tx._execute(f"EXPLAIN QUERY PLAN {sql}", values))
+
+    found = await store._read("plan", OWNER, plan)
+    assert "USING INDEX facts_newest" in found and "TEMP B-TREE" not in found
+    await store.close()

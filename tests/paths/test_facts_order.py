@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
+from afterglow.errors import BadInput
 from afterglow.memory import Memory
 from afterglow.model import Request, scripted
 from afterglow.model.scripted import ScriptedModel
@@ -147,3 +148,30 @@ async def test_an_answer_without_facts_in_it_is_no_answer(memory_with: OpenMemor
     await written(memory, ("user", TEA))
     await read(memory)
     assert await known(memory) == [TEA]
+
+
+@pytest.mark.spec("FACT-11")
+@pytest.mark.parametrize("day", ["2026-03-02", "20260302", "2026-W10-1"])
+async def test_a_day_may_be_written_in_any_form_that_names_it(memory_with: OpenMemory, day: str) -> None:
+    memory = memory_with(answering=replacing())
+    fact = await memory.facts.add(KATE.owner, "I like tea.")
+    assert fact.source_date == "2026-03-02"
+    assert [each.id for each in await memory.facts.list(KATE.owner, since=day)] == [fact.id]
+    assert await memory.facts.list(KATE.owner, until=day) == []
+
+
+@pytest.mark.spec("FACT-9")
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"since": datetime(2026, 1, 1)}, "has no zone"),
+        ({"until": "2026"}, "until is a datetime with a zone"),
+        ({"limit": 2.5}, "1 to"),
+        ({"limit": True}, "1 to"),
+    ],
+)
+async def test_a_search_with_wrong_limits_says_what_is_wrong(
+    memory_with: OpenMemory, given: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(BadInput, match=said):
+        await memory_with().recall("tea", owner=KATE.owner, **given)

@@ -68,7 +68,8 @@ def list_facts(
         whose = await scope(memory, owner)
         if session is not None:
             whose = (await find(memory, session, owner)).owner
-        found = await memory.facts.list(whose, limit=limit + 1, **wanted)
+        one_more = limit + (limit < memory.settings.facts.results_max)
+        found = await memory.facts.list(whose, limit=one_more, **wanted)
         counts = await memory.store.fact_counts(whose)
         return found, counts, "" if found else _why_none(counts, call.typed("facts", "extract", owner=owner))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from heapq import nlargest
 
-from afterglow.clock import from_us, to_us
+from afterglow.clock import from_us, moment_within, to_us
 from afterglow.errors import BadInput, MissingPackage, ModelError
 from afterglow.search import words
 from afterglow.search.embedders import TEXT_CHARS_MAX
@@ -151,9 +151,15 @@ def _sought(kinds: Sequence[Kind], types: Sequence[str], since: datetime | None,
     return Sought(
         kinds=tuple(kinds),
         types=tuple(types),
-        since_us=every.since_us if since is None else to_us(since),
-        until_us=every.until_us if until is None else to_us(until),
+        since_us=every.since_us if since is None else _us(since, "since"),
+        until_us=every.until_us if until is None else _us(until, "until"),
     )
+
+
+def _us(moment: object, what: str) -> int:
+    if not isinstance(moment, datetime):
+        raise BadInput(f"{what} is a datetime with a zone; {moment!r} is none")
+    return to_us(moment_within(moment, what))
 
 
 def _recalled(ranked: Ranked, content: Content, terms: Sequence[str]) -> Recalled:
