@@ -10,9 +10,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 import os
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
+from contextvars import ContextVar
 
 from afterglow.acting import acting_as
 from afterglow.errors import AfterglowError, ClaimLost, ModelBusy, ModelStopped, NotFound
@@ -24,6 +26,12 @@ Commit = Callable[[], Awaitable[None]]
 Act = Callable[[Claim], Awaitable[Commit | None]]
 
 _log = logging.getLogger(__name__)
+_half_time: ContextVar[float] = ContextVar("half_time", default=math.inf)
+"""When half of the time that the act under way may take is used, by the event loop's clock."""
+
+
+class TookTooLong(AfterglowError):
+    """An act was broken off because its time was over. It is tried again later, as after any failure."""
 
 
 def holder_name() -> str:
@@ -43,6 +51,11 @@ def is_gone(holder: str) -> bool:
     except OSError:
         return False
     return False
+
+
+def is_half_over() -> bool:
+    """Whether half of the time that the act under way may take is used: one that can leave the rest for later does so."""
+    return asyncio.get_running_loop().time() >= _half_time.get()
 
 
 @contextlib.contextmanager
@@ -152,7 +165,7 @@ class Worker:
                 raise
 
     async def _committed(self, claim: Claim, act: Act) -> None:
-        async with self._renewing(claim), asyncio.timeout(self._limits.act_seconds_max):
+        async with self._renewing(claim), self._limited(claim):
             commit = await act(claim)
         await (self._store.finish(claim) if commit is None else commit())
 
@@ -254,6 +267,25 @@ class Worker:
             raise ClaimLost(f"the claim on {claim.kind} of {claim.subject} passed on while it was worked on") from None
         finally:
             renewing.cancel()
+
+    @contextlib.asynccontextmanager
+    async def _limited(self, claim: Claim) -> AsyncGenerator[None]:
+        """Break the act off when its time is over, and have it know when half of that is."""
+        seconds = self._limits.act_seconds_max
+        limit = asyncio.timeout(seconds)
+        before = _half_time.set(asyncio.get_running_loop().time() + seconds / 2)
+        try:
+            async with limit:
+                yield
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise TookTooLong(
+                f"the {claim.kind} of {claim.subject!r} took longer than {seconds:g} seconds, and was broken off; "
+                "it is tried again later. Raise work.act_seconds_max in the settings if it needs longer"
+            ) from None
+        finally:
+            _half_time.reset(before)
 
     async def _renew(self, claim: Claim, act: asyncio.Task[None]) -> None:
         while True:
