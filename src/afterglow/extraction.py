@@ -35,7 +35,7 @@ from afterglow.terms import terms
 from afterglow.transcript import RESULT_CHARS_MAX, day_text
 from afterglow.turns import Session, Turn, says_something
 from afterglow.work import Claim, Due
-from afterglow.worker import Commit
+from afterglow.worker import Commit, is_half_over
 
 KNOWN_SHOWN = 20
 FACTS_MAX = 40
@@ -97,11 +97,16 @@ class Facts:
         claim: Claim | None = None,
         progress: Progress | None = None,
         parts_max: int | None = None,
+        outcome: Outcome | None = None,
     ) -> Outcome:
-        """Read what is new in the session, part by part, or so many parts of it."""
+        """Read what is new in the session, part by part: so many parts, or as many as half of the act's time is enough for.
+
+        What becomes of each part is added to `outcome` when it is committed, so that who is broken off knows of it.
+        """
         means = self._means_of(session.binding.agent)
         room = min(means.part_tokens, means.extracting.window_tokens - _PROMPT_TOKENS - means.answer_tokens_max)
-        outcome, read_to, parts = Outcome(), session.facts_seq, 0
+        outcome = Outcome() if outcome is None else outcome
+        read_to, parts = session.facts_seq, 0
         before = await self._store.turns(
             session.owner, session.id, first_seq=max(1, read_to - _BEFORE_TURNS + 1), last_seq=read_to
         )
@@ -112,27 +117,32 @@ class Facts:
             if not turns:
                 raise ClaimLost(f"session {session.id!r} is being forgotten; there is nothing more to read in it")
             for part in parts_of(turns, max(_PART_TOKENS_MIN, room)):
-                if parts_max is not None and parts >= parts_max:
+                if parts and (parts == parts_max or is_half_over()):
                     return outcome
-                outcome.add(await self._halved(session, part, before, means, claim))
+                await self._halved(session, part, before, means, claim, outcome)
                 parts, read_to, before = parts + 1, part[-1].seq, part[-_BEFORE_TURNS:]
                 if progress is not None:
                     progress(read_to - session.facts_seq, session.said_seq - session.facts_seq)
         return outcome
 
     async def _halved(
-        self, session: Session, turns: Sequence[Turn], before: Sequence[Turn], means: Means, claim: Claim | None
-    ) -> Outcome:
+        self,
+        session: Session,
+        turns: Sequence[Turn],
+        before: Sequence[Turn],
+        means: Means,
+        claim: Claim | None,
+        outcome: Outcome,
+    ) -> None:
         """A part; where it is too long for the model after all, its halves."""
         try:
-            return await self._part(session, turns, before, means, claim)
+            return outcome.add(await self._part(session, turns, before, means, claim))
         except ModelTooLong:
             if len(turns) == 1:
                 raise
-        middle = len(turns) // 2
-        outcome = await self._halved(session, turns[:middle], before, means, claim)
-        outcome.add(await self._halved(session, turns[middle:], turns[:middle][-_BEFORE_TURNS:], means, claim))
-        return outcome
+        first, second = turns[: len(turns) // 2], turns[len(turns) // 2 :]
+        await self._halved(session, first, before, means, claim, outcome)
+        return await self._halved(session, second, first[-_BEFORE_TURNS:], means, claim, outcome)
 
     async def _part(
         self, session: Session, turns: Sequence[Turn], before: Sequence[Turn], means: Means, claim: Claim | None

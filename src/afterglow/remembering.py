@@ -186,22 +186,36 @@ class Remembered:
         await self.write_files(forgotten.owner)
         return forgotten
 
-    async def extract(self, session: Session, *, anew: bool = False, progress: Progress | None = None) -> Outcome:
-        """Read the session for facts now, from where it was last read to; with `anew`, from its beginning."""
+    async def extract(
+        self,
+        session: Session,
+        *,
+        anew: bool = False,
+        progress: Progress | None = None,
+        outcome: Outcome | None = None,
+    ) -> Outcome:
+        """Read the session for facts now, from where it was last read to; with `anew`, from its beginning.
+
+        What becomes of each part is added to `outcome` when it is committed, so that who breaks it off knows of it.
+        """
         check_session(session)
-        if anew:
-            await self._store.read_anew(session.owner, session.id)
-        outcome = Outcome()
+        owner, name = session.owner, session.id
+        begun = await (self._store.read_anew(owner, name) if anew else self._store.session(owner, name))
+        outcome = Outcome() if outcome is None else outcome
 
         async def act(claim: Claim) -> Commit | None:
             fresh = await self._store.session(claim.owner, claim.subject)
-            outcome.add(await self._reader.read(fresh, claim, progress))
+            told = None if progress is None else _going_on(progress, fresh.facts_seq - begun.facts_seq)
+            await self._reader.read(fresh, claim, told, outcome=outcome)
             return None
 
-        due = Due(kind="facts", at=self._store.clock.now(), reason="manual", subject=session.id)
-        await self._store.mark_due(session.owner, due)
-        await self._worker.do_now(session.owner, "facts", session.id, act)
-        await self.write_files(session.owner)
+        while True:  # a long one takes several acts, each within its time
+            due = Due(kind="facts", at=self._store.clock.now(), reason="manual", subject=name)
+            await self._store.mark_due(owner, due)
+            await self._worker.do_now(owner, "facts", name, act)
+            if (await self._store.session(owner, name)).facts_seq >= begun.said_seq:
+                break
+        await self.write_files(owner)
         return outcome
 
     async def write_files(self, owner: str) -> None:
@@ -246,6 +260,11 @@ class Remembered:
             changed_at=turn.at,
             evidence=(Evidence(session=turn.session, seq=turn.seq, quote=turn.text, at=turn.at),),
         )
+
+
+def _going_on(progress: Progress, done: int) -> Progress:
+    """Progress of what is left, told as progress of the whole."""
+    return lambda now, rest: progress(done + now, done + rest)
 
 
 def _day(day: str | None) -> str | None:

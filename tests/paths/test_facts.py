@@ -13,7 +13,8 @@ import pytest
 
 from afterglow import recalled
 from afterglow.clock import FixedClock
-from afterglow.errors import BadInput, ClaimLost, ModelBadOutput, ModelStopped, NotFound
+from afterglow.errors import AfterglowError, BadInput, ClaimLost, ModelBadOutput, ModelBusy, ModelStopped, NotFound
+from afterglow.extraction import Outcome
 from afterglow.means import SettingsMeans
 from afterglow.memory import Memory
 from afterglow.model import Request, scripted
@@ -28,7 +29,7 @@ from afterglow.store.contract import Store
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.transfer import export_lines, import_lines
 from afterglow.turns import Binding, Session, Turn
-from afterglow.work import Limits
+from afterglow.work import Due, Limits
 from afterglow.worker import Worker
 from tests.conftest import KATE, NOON, OTHER
 from tests.paths.conftest import OpenMemory
@@ -568,6 +569,85 @@ async def test_a_long_history_is_read_in_parts_and_a_stop_repeats_none(memory_wi
     assert steps[-1] == (40 - read_to, 40 - read_to)
     seen = [int(line[1 : line.index("]")]) for each in asked[2:] for line in each.splitlines() if line.startswith("[")]
     assert min(seen) > read_to - 4, "what was read is not read again, but for what leads up to the rest"
+
+
+class Hours:
+    """The event loop's clock, which a test moves."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        loop, self._ahead = asyncio.get_running_loop(), 0.0
+        read = loop.time
+        monkeypatch.setattr(loop, "time", lambda: read() + self._ahead)
+
+    def pass_by(self, seconds: float) -> None:
+        self._ahead += seconds
+
+
+LONG = [f"Statement {n}: the shelf in room {n} holds {n} books about the sea and its birds." for n in range(1, 41)]
+"""With parts of 250 tokens it is read in more than three."""
+
+
+def slow(hours: Hours, seconds: float) -> ScriptedModel:
+    """A model that takes so long for every part."""
+
+    def answer(request: Request) -> scripted.Step:
+        hours.pass_by(seconds)
+        return json.dumps({"facts": []})
+
+    return ScriptedModel(answer)
+
+
+@pytest.mark.spec("FACT-2", "P8")
+async def test_a_history_that_takes_longer_than_one_act_may_is_read_to_its_end_by_hand(
+    memory_with: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = slow(Hours(monkeypatch), 400)
+    memory = memory_with(answering=model, facts={"part_tokens": 250})
+    session = await said(memory, *LONG)
+    steps: list[tuple[int, int]] = []
+    await memory.facts.extract(session, progress=lambda done, whole: steps.append((done, whole)))
+    assert len(model.requests) > 3, "of 900 seconds each takes 400"
+    assert (await memory.session(session.id, owner=KATE.owner)).facts_seq == 40
+    assert [done for done, _ in steps] == sorted({done for done, _ in steps}), "it goes on, it does not begin again"
+    assert {whole for _, whole in steps} == {40} and steps[-1] == (40, 40)
+
+
+@pytest.mark.spec("FACT-2", "P8")
+async def test_a_history_that_takes_longer_than_one_act_may_is_read_behind_without_a_failure(
+    memory_with: OpenMemory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    memory = memory_with(answering=slow(Hours(monkeypatch), 400), facts={"part_tokens": 250})
+    session = await said(memory, *LONG)
+    await memory.store.mark_due(KATE.owner, Due(kind="facts", at=NOON, reason="schedule", subject=session.id))
+    assert await work(memory) > 1, "what is left is due again"
+    assert (await memory.session(session.id, owner=KATE.owner)).facts_seq == 40
+    assert not [each for each in await memory.store.work_list(KATE.owner) if each.kind == "facts"]
+    assert "failed" not in caplog.text
+
+
+@pytest.mark.spec("P8", "DOOR-8")
+async def test_a_part_that_takes_longer_than_one_act_may_is_told_with_the_limit(
+    memory_with: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = memory_with(answering=slow(Hours(monkeypatch), 1000))
+    session = await said(memory, SEATS)
+    with pytest.raises(AfterglowError, match=r"took longer than 900 seconds.*work\.act_seconds_max"):
+        await memory.facts.extract(session)
+    (waiting,) = [each for each in await memory.store.work_list(KATE.owner) if each.kind == "facts"]
+    assert (waiting.state, waiting.attempts) == ("waiting", 1), "it is tried again later"
+
+
+@pytest.mark.spec("FACT-2", "P3")
+async def test_who_is_broken_off_knows_what_was_kept(memory_with: OpenMemory) -> None:
+    def answer(request: Request) -> scripted.Step:
+        return scripted.SERVER_ERROR if "[40]" in request.material else _answer(request, [fact(1)])
+
+    memory = memory_with(answering=ScriptedModel(answer), facts={"part_tokens": 250})
+    session = await said(memory, SEATS, *LONG[1:])
+    outcome = Outcome()
+    with pytest.raises(ModelBusy):
+        await memory.facts.extract(session, outcome=outcome)
+    assert outcome.stored == len(await memory.facts.list(KATE.owner)) == 1
 
 
 @pytest.mark.spec("FACT-4")

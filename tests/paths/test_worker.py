@@ -217,7 +217,9 @@ async def test_an_act_that_takes_too_long_is_broken_off(store: Store, caplog: py
     await worker(store, act, limits=Limits(act_seconds_max=0.1)).drain()
     (work,) = await store.work_list(EVERYONE)
     assert (work.state, work.attempts) == ("waiting", 1)
-    assert "took longer than 0.1 seconds" in (work.last_error or "") and "work.act_seconds_max" in (work.last_error or "")
+    assert "took longer than 0.1 seconds" in (work.last_error or "") and "work.act_seconds_max" in (
+        work.last_error or ""
+    )
 
 
 async def test_what_an_error_says_is_kept_without_secrets_and_whatever_it_holds(
