@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from functools import partial
 
@@ -19,6 +19,7 @@ from afterglow.clock import new_fence
 from afterglow.compaction import parts_of
 from afterglow.contexts import Means, MeansOf
 from afterglow.errors import ClaimLost, ModelBadOutput, ModelTooLong
+from afterglow.excerpts import excerpt, shrunk
 from afterglow.facts import EVIDENCE_MAX
 from afterglow.facts.checks import Checked, ClaimedFacts, Proved, check, with_needed
 from afterglow.facts.gate import Verdict, gate
@@ -32,6 +33,7 @@ from afterglow.store.contract import Store
 from afterglow.store.facts import FactsChanged
 from afterglow.store.readings import Read, Reading
 from afterglow.terms import terms
+from afterglow.tokens import estimate
 from afterglow.transcript import RESULT_CHARS_MAX, day_text
 from afterglow.turns import Session, Turn, says_something
 from afterglow.work import Claim, Due
@@ -48,6 +50,9 @@ _COMPARED_AGAIN_MAX = 20
 _PART_TOKENS_MIN = 200
 _BEFORE_TURNS = 3
 """So many turns that were read already are shown before what is new: an answer is about its question."""
+_BEFORE_CHARS_MAX = 400
+TOO_LONG = "the middle of a turn too long for the model"
+"""What of such a turn is not read, as it is counted."""
 
 Progress = Callable[[int, int], None]
 """Told how many turns of how many are read."""
@@ -104,7 +109,6 @@ class Facts:
         What becomes of each part is added to `outcome` when it is committed, so that who is broken off knows of it.
         """
         means = self._means_of(session.binding.agent)
-        room = min(means.part_tokens, means.extracting.window_tokens - _PROMPT_TOKENS - means.answer_tokens_max)
         outcome = Outcome() if outcome is None else outcome
         read_to, parts = session.facts_seq, 0
         before = await self._store.turns(
@@ -116,7 +120,7 @@ class Facts:
             )
             if not turns:
                 raise ClaimLost(f"session {session.id!r} is being forgotten; there is nothing more to read in it")
-            for part in parts_of(turns, max(_PART_TOKENS_MIN, room)):
+            for part in parts_of(turns, _room(means)):
                 if parts and (parts == parts_max or is_half_over()):
                     return outcome
                 await self._halved(session, part, before, means, claim, outcome)
@@ -149,11 +153,10 @@ class Facts:
     ) -> Outcome:
         """Ask, check, compare, commit. Only the last two are done again where another session's facts came in meanwhile."""
         worth = [turn for turn in turns if _is_worth_reading(turn)]
-        claimed, prompt = (
-            await self._claims(session, worth, before, means) if worth else (ClaimedFacts(facts=[]), "none")
-        )
-        claims, malformed = claimed.facts, claimed.malformed
+        asked = await self._claims(session, worth, before, means) if worth else _Claims(prompt="none")
+        claims, prompt, malformed = asked.claimed.facts, asked.prompt, asked.claimed.malformed
         outcome = Outcome(claimed=len(claims) + malformed, dropped=Counter({"malformed": malformed}))
+        outcome.dropped[TOO_LONG] = asked.cut
         checked = await asyncio.to_thread(check, claims, worth, means.frame.zone, terms, before)
         with_words = partial(with_needed, turns=worth, zone=means.frame.zone, cut=terms, before=before)
         believed = await asyncio.to_thread(_believed, checked, with_words, outcome)
@@ -182,18 +185,29 @@ class Facts:
             f"the facts of {session.owner!r} changed {_COMPARED_AGAIN_MAX} times while they were compared"
         )
 
-    async def _claims(
-        self, session: Session, turns: Sequence[Turn], before: Sequence[Turn], means: Means
-    ) -> tuple[ClaimedFacts, str]:
-        """What the model claims; asked once more where its answer is of no use. If it still is, the part is read later."""
+    async def _claims(self, session: Session, turns: Sequence[Turn], before: Sequence[Turn], means: Means) -> _Claims:
+        """What the model claims. A single turn that is too long for it is shown shorter, so that it stops no later one."""
         if means.extracting.name == OFFLINE:
-            return ClaimedFacts(facts=claims_of(turns)), "none"
+            return _Claims(claimed=ClaimedFacts(facts=claims_of(turns)), prompt="none")
         near = await self._near.active(session.owner, "\n".join(map(words_of, turns)), KNOWN_SHOWN)
         known = [" ".join(fact.content.split()) for fact in near]
-        prompt, problem = load("facts"), ModelBadOutput("")
-        instructions = prompt.filled(most=max(3, min(20, len(turns))))
-        fence, read = new_fence(self._store.clock), [*(turn for turn in before if _is_worth_reading(turn)), *turns]
-        shown = "\n".join([*(f"known already: {each}" for each in known), record(read, means.frame.zone)])
+        problem = ModelTooLong("")
+        for shown, is_cut in _ways_to_show(turns, before, known, means):
+            try:
+                claimed = await self._asked(session, shown, max(3, min(20, len(turns))), means)
+            except ModelTooLong as long:
+                problem = long
+                continue
+            if is_cut:
+                name = means.extracting.name
+                _log.warning("session %s: the middle of turn %d is too long for %s", session.id, turns[0].seq, name)
+            return _Claims(claimed=claimed, prompt=load("facts").version, cut=int(is_cut))
+        raise problem
+
+    async def _asked(self, session: Session, shown: str, most: int, means: Means) -> ClaimedFacts:
+        """The model's answer; asked for once more where it is of no use. If it still is, the part is read later."""
+        problem = ModelBadOutput("")
+        instructions, fence = load("facts").filled(most=most), new_fence(self._store.clock)
         for _ in range(2):
             request = Request(
                 purpose="facts",
@@ -211,8 +225,43 @@ class Facts:
                 problem = bad
                 continue
             assert isinstance(answer.data, ClaimedFacts)
-            return answer.data, prompt.version
+            return answer.data
         raise problem
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Claims:
+    """What a model claims, by which prompt, and of how many turns it was not shown the middle."""
+
+    claimed: ClaimedFacts = field(default_factory=lambda: ClaimedFacts(facts=[]))
+    prompt: str
+    cut: int = 0
+
+
+def _room(means: Means) -> int:
+    """How many tokens of a conversation the model reads at once."""
+    room = means.extracting.window_tokens - _PROMPT_TOKENS - means.answer_tokens_max
+    return max(_PART_TOKENS_MIN, min(means.part_tokens, room))
+
+
+def _ways_to_show(
+    turns: Sequence[Turn], before: Sequence[Turn], known: Sequence[str], means: Means
+) -> Iterator[tuple[str, bool]]:
+    """What the model is shown, and whether a turn is cut in it; after it, what is shorter, if it is about a single turn."""
+    zone = means.frame.zone
+    around = [f"known already: {each}" for each in known]
+    around += [_line(turn, zone, _BEFORE_CHARS_MAX) for turn in before if _is_worth_reading(turn)]
+    yield "\n".join([*around, record(turns, zone)]), False
+    if len(turns) > 1:
+        return
+    if around:
+        yield record(turns, zone), False
+    words = words_of(turns[0])
+    whole = replace(turns[0], text=words, parts=(), recalled=(), tokens=estimate(words))
+    tokens_max = min(_room(means), whole.tokens - 1)
+    while tokens_max >= _PART_TOKENS_MIN:  # what a model can take is estimated, too
+        yield record(shrunk([whole], tokens_max)[0], zone), True
+        tokens_max //= 2
 
 
 def record(turns: Iterable[Turn], zone: tzinfo) -> str:
@@ -220,8 +269,10 @@ def record(turns: Iterable[Turn], zone: tzinfo) -> str:
     return "\n".join(_line(turn, zone) for turn in turns)
 
 
-def _line(turn: Turn, zone: tzinfo) -> str:
+def _line(turn: Turn, zone: tzinfo, chars_max: int | None = None) -> str:
     at, words = turn.at.astimezone(zone), words_of(turn).strip()
+    if chars_max is not None:
+        words = excerpt(words, chars_max)
     if turn.role == "tool" and len(words) > RESULT_CHARS_MAX:
         words = words[:RESULT_CHARS_MAX] + " …"
     speaker = "somebody else" if turn.role == "user" and turn.trust == "other" else turn.role

@@ -650,6 +650,66 @@ async def test_who_is_broken_off_knows_what_was_kept(memory_with: OpenMemory) ->
     assert outcome.stored == len(await memory.facts.list(KATE.owner)) == 1
 
 
+def small(window_tokens: int, *facts: dict[str, Any]) -> ScriptedModel:
+    """A model that takes so many tokens with its answer, and claims those of these facts whose turn it is shown."""
+
+    def answer(request: Request) -> scripted.Step:
+        if request.given_tokens + request.tokens_max > window_tokens:
+            return scripted.TOO_LONG
+        return _answer(request, [each for each in facts if f"[{each['turn']}]" in request.material])
+
+    return ScriptedModel(answer, window_tokens=window_tokens)
+
+
+TEA = fact(3, "I like green tea.", content="The user likes green tea.")
+
+
+@pytest.mark.spec("FACT-2", "P7", "P8")
+async def test_a_turn_too_long_for_the_model_is_read_as_head_and_tail_and_stops_no_later_one(
+    memory_with: OpenMemory, caplog: pytest.LogCaptureFixture
+) -> None:
+    padding = "The weather was fine and then it was not. " * 200
+    head, tail, later = (f"The {name} of the town opened in 1998." for name in ("harbour", "library", "theatre"))
+    giant = f"{head} {padding}The museum is closed. {padding}{tail}"
+    claims = [fact(n, each, type="event", content=each) for n, each in ((2, head), (2, tail), (3, later))]
+    model = small(4_000, *claims)
+    memory = memory_with(answering=model)
+    session = await said(memory, "Good morning, this will be a long message.", giant, later)
+    outcome = await memory.facts.extract(session)
+    kept = [each.content for each in await memory.facts.list(KATE.owner, status=None)]
+    assert sorted(kept) == sorted([head, tail, later])
+    assert (await memory.session(session.id, owner=KATE.owner)).facts_seq == 3
+    assert outcome.dropped["the middle of a turn too long for the model"] == 1
+    assert "the middle of turn 2 is too long for scripted" in caplog.text
+    readings = [reading.dropped for _, _, reading in await memory.store.readings(KATE.owner)]
+    assert {"the middle of a turn too long for the model": 1} in readings
+
+
+@pytest.mark.spec("FACT-2", "P7")
+async def test_a_turn_that_is_too_long_only_with_what_is_known_is_read_whole_without_it(
+    memory_with: OpenMemory,
+) -> None:
+    model = small(2_600, TEA)
+    memory = memory_with(answering=model)
+    for n in range(20):
+        await memory.facts.add(KATE.owner, f"I like the green tea number {n} of the shop. {'It is a fine tea. ' * 8}")
+    session = await said(memory, "Hello.", "Hello again.", "I like green tea.")
+    outcome = await memory.facts.extract(session)
+    assert "The user likes green tea." in [each.content for each in await memory.facts.list(KATE.owner)]
+    assert "known already" in model.requests[0].material and outcome.dropped.total() == 0
+
+
+@pytest.mark.spec("FACT-2", "P8")
+async def test_of_what_was_read_before_a_few_words_are_shown(memory_with: OpenMemory) -> None:
+    model = saying()
+    memory = memory_with(answering=model)
+    long = f"Where do you sit? {'The plane is large and has many rows. ' * 200}Do you like the aisle?"
+    await memory.facts.extract(await said(memory, long))
+    await memory.facts.extract(await said(memory, "Yes."))
+    shown = model.requests[-1].material
+    assert "Where do you sit?" in shown and "Do you like the aisle?" in shown and len(shown) < 1_000
+
+
 @pytest.mark.spec("FACT-4")
 async def test_without_a_model_only_what_the_owner_plainly_said_is_kept(memory_with: OpenMemory) -> None:
     memory = memory_with(answering=OfflineModel())
