@@ -225,7 +225,11 @@ class Facts:
                 problem = bad
                 continue
             assert isinstance(answer.data, ClaimedFacts)
-            return answer.data
+            if "facts" in answer.data.model_fields_set:
+                return answer.data
+            problem = ModelBadOutput(
+                f"{answer.model} gave an object that says nothing of facts, not even that there are none"
+            )
         raise problem
 
 
