@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from afterglow import Memory
+from afterglow.errors import ClaimLost, StoreFull
+from afterglow.model import Request
+from afterglow.remembering import Remembered
 from tests.conftest import KATE, OTHER
 from tests.doors.conftest import EVIL, Run
+from tests.doors.test_cli import wait_until
 from tests.doors.test_cli_contexts import KEYS
-from tests.doors.test_cli_summaries import really
+from tests.doors.test_cli_summaries import ago, answering, one_line, really
 
 pytestmark = pytest.mark.spec("FACT-11", "DOOR-2")
 
@@ -69,6 +76,132 @@ def test_the_owner_approves_rejects_edits_and_forgets(run: Run, told: Path) -> N
     assert run("facts", "forget", edited["id"], "--yes").stdout == f"Forgotten: {edited['id']}\n"
     assert "black tea" not in run("facts", "list", "--status", "all").stdout
     assert "(forgotten)" in run("facts", "show", edited["id"]).stdout
+
+
+NAMES = ("alpha", "beta", "gamma")
+
+
+def likes(name: str) -> str:
+    return f"I like the {name} cheese a lot."
+
+
+@pytest.fixture
+def three(run: Run, folder: Path) -> Path:
+    """Three talks, each with something to keep; alpha is the oldest."""
+    run("init")
+    for days, name in zip((3, 2, 1), NAMES, strict=True):
+
+        async def say(memory: Memory, name: str = name) -> None:
+            await memory.append(KATE, "user", likes(name), session=name)
+
+        really(folder, say, ago(days=days))
+    return folder
+
+
+def claiming(request: Request) -> str:
+    """The model claims what is liked of all that it is shown."""
+    if "pairs" in request.instructions:
+        return json.dumps({"pairs": []})
+    said = [line for line in request.material.splitlines() if line.startswith("[1]")]
+    shown = [name for name in NAMES if any(likes(name) in line for line in said)]
+    return json.dumps(
+        {"facts": [{"turn": 1, "quote": likes(name), "content": likes(name), "type": "preference"} for name in shown]}
+    )
+
+
+def nonsense_for(name: str) -> Any:
+    return lambda request: "no JSON at all" if likes(name) in request.material else claiming(request)
+
+
+@pytest.mark.spec("P7", "FACT-1")
+def test_a_session_that_cannot_be_read_delays_no_other_and_is_told(
+    run: Run, three: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answering(monkeypatch, nonsense_for("alpha"))
+    told = one_line(run("facts", "extract", code=1).stderr)
+    assert "1 of 3 sessions could not be read" in told and "2 sessions read: 2 new facts." in told
+    assert "alpha: scripted gave no valid JSON" in told
+    assert sorted(each["content"] for each in items(run)) == [likes("beta"), likes("gamma")]
+    assert "the reading of session alpha failed" in (three / "afterglow.log").read_text()
+    answering(monkeypatch, claiming)
+    assert run("facts", "extract").stdout == "1 session read: 1 new fact.\n"
+
+
+@pytest.mark.spec("P6", "P7")
+def test_an_error_nobody_expected_in_one_session_delays_no_other(
+    run: Run, three: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def script(request: Request) -> str:
+        if likes("alpha") in request.material:
+            raise RuntimeError("a mistake")
+        return claiming(request)
+
+    answering(monkeypatch, script)
+    assert "alpha: an error of Afterglow's own (RuntimeError)" in one_line(run("facts", "extract", code=1).stderr)
+    assert len(items(run)) == 2
+
+
+@pytest.mark.spec("P6")
+def test_what_cannot_be_stored_is_not_read_again_and_again(
+    run: Run, three: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(*_: Any, **__: Any) -> None:
+        raise StoreFull("the disk is full; make room, then repeat")
+
+    model = answering(monkeypatch, claiming)
+    monkeypatch.setattr("afterglow.store.sqlite.SQLiteStore.commit_facts", full)
+    told = one_line(run("facts", "extract", code=1).stderr)
+    assert "the disk is full" in told and "Broken off: 0 new facts" in told
+    assert len(model.requests) == 1
+
+
+def test_what_another_process_reads_is_no_failure(run: Run, three: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(monkeypatch, claiming)
+    extract = Remembered.extract
+
+    async def taken(self: Remembered, session: Any, **more: Any) -> Any:
+        if session.id == "alpha":
+            raise ClaimLost("another process is about it")
+        return await extract(self, session, **more)
+
+    monkeypatch.setattr(Remembered, "extract", taken)
+    assert run("facts", "extract").stdout == "2 sessions read: 2 new facts; 1 is being read by another process.\n"
+
+
+BROKEN_OFF = """
+import sys
+from afterglow.cli import main
+from afterglow import means
+from afterglow.model import scripted
+from tests.doors.test_cli_facts import claiming
+later = "Something else entirely"
+model = scripted.ScriptedModel(lambda request: scripted.TIMEOUT if later in request.material else claiming(request))
+means.choose = lambda *_, **__: model
+sys.argv = ["afterglow", "facts", "extract", "gamma"]
+main()
+"""
+
+
+@pytest.mark.spec("FACT-2")
+def test_broken_off_it_says_what_was_kept_of_the_session_under_way(
+    run: Run, three: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def say(memory: Memory) -> None:
+        for text in (
+            *(f"The weather was fine. {'It rained a little. ' * 40}" for _ in range(3)),
+            "Something else entirely.",
+        ):
+            await memory.append(KATE, "user", text, session="gamma")
+
+    really(three, say)
+    monkeypatch.setenv("AFTERGLOW_FACTS__PART_TOKENS", "200")
+    process = subprocess.Popen([sys.executable, "-c", BROKEN_OFF], stderr=subprocess.PIPE, stdout=subprocess.PIPE,
+                               text=True, cwd=Path(__file__).parent.parent.parent)  # fmt: skip
+    wait_until(lambda: len(items(run)) == 1)
+    process.send_signal(signal.SIGINT)
+    told, wrong = process.communicate(timeout=60)
+    assert (process.returncode, told) == (130, "")
+    assert "Broken off: 1 new fact" in wrong and "Running it again goes on with the rest" in one_line(wrong)
 
 
 def test_facts_are_found_by_search_and_the_files_follow(run: Run, told: Path) -> None:

@@ -8,10 +8,12 @@ import typer
 
 from afterglow.cli.call import Call, OwnerOption
 from afterglow.cli.sessions import find, scope
+from afterglow.errors import ModelError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from afterglow.cli.summarising import Troubles
     from afterglow.extraction import Outcome
     from afterglow.memory import Memory
     from afterglow.memory_files import Agreed
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 MEND = "mend it, or move it away and run `afterglow facts rebuild`"
 """What to do about a memory file that nobody can read."""
+_FAILED_SHOWN = 20
 
 
 def extract(
@@ -34,11 +37,11 @@ def extract(
     Each part is kept as it is read, so that it can be broken off, and run again for the rest.
     """
     from afterglow.cli import logfile
-    from afterglow.cli.screen import count
+    from afterglow.cli.summarising import Troubles
     from afterglow.cli.transfer import progress
     from afterglow.extraction import Outcome
 
-    total = Outcome()
+    total, troubles = Outcome(), Troubles()
 
     async def act(memory: Memory) -> int:
         if session is not None:
@@ -48,21 +51,22 @@ def extract(
         turns = sum(each.said_seq - (0 if anew else each.facts_seq) for each in chosen)
         with progress("reading", turns) as advance:
             for each in chosen:
-                total.add(await memory.facts.extract(each, anew=anew, progress=_steps(advance)))
+                with troubles.of(each, "reading"):
+                    await memory.facts.extract(each, anew=anew, progress=_steps(advance), outcome=total)
+                if troubles.stopped is not None:
+                    raise troubles.stopped
         return len(chosen)
 
     try:
         with logfile.aside(call.loaded.settings.data_dir):
-            read = call.run(act)
-    except KeyboardInterrupt:
+            chosen = call.run(act)
+    except (KeyboardInterrupt, StoreError):
         call.screen.note(f"Broken off: {_told(total)}. Running it again goes on with the rest.")
         raise
-    done = (
-        f"{count(read, 'session')} read: {_told(total)}."
-        if read
-        else "Everything was read before; there is nothing new."
-    )
-    call.screen.answer({"sessions": read, **_as_data(total)}, done)
+    read = chosen - len(troubles.failed) - troubles.elsewhere
+    done = _done(read, total, troubles) if chosen else "Everything was read before; there is nothing new."
+    if not troubles.failed:
+        call.screen.answer({"sessions": read, "elsewhere": troubles.elsewhere, **_as_data(total)}, done)
     if total.pending:
         pending = call.typed("facts", "list", "--status", "pending", owner=owner)
         call.screen.note(f"`{pending}` shows what waits for your approval.")
@@ -71,6 +75,27 @@ def extract(
     if total.dropped.total():
         why = ", ".join(f"{why} ({n})" for why, n in total.dropped.most_common() if n)
         call.screen.note(f"Not kept: {why}.")
+    if troubles.failed:
+        raise ModelError(_failure(chosen, done, troubles))
+
+
+def _done(read: int, total: Outcome, troubles: Troubles) -> str:
+    from afterglow.cli.screen import count
+
+    elsewhere = (
+        f"; {count(troubles.elsewhere, 'is', 'are')} being read by another process" if troubles.elsewhere else ""
+    )
+    return f"{count(read, 'session')} read: {_told(total)}{elsewhere}."
+
+
+def _failure(chosen: int, done: str, troubles: Troubles) -> str:
+    from afterglow.cli.screen import count
+
+    failed = troubles.failed
+    told = f"{len(failed):,} of {count(chosen, 'session')} could not be read; run this again for the rest. {done}"
+    lines = [f"  {each.session}: {each.error}" for each in failed[:_FAILED_SHOWN]]
+    more = [f"  and {len(failed) - _FAILED_SHOWN:,} more"] if len(failed) > _FAILED_SHOWN else []
+    return "\n".join([told, *lines, *more])
 
 
 def _is_offline(call: Call) -> bool:

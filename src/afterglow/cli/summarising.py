@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -16,6 +17,7 @@ from afterglow.memory import Memory
 from afterglow.model.offline import NAME as OFFLINE
 from afterglow.model.prices import price_usd
 from afterglow.spend import Usage
+from afterglow.store.facts import FactsChanged
 from afterglow.store.transaction import Scope
 from afterglow.summaries import Summary, is_stale
 from afterglow.turns import Session
@@ -66,7 +68,7 @@ class Made:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Failed:
-    """A session that could not be summarised, and why."""
+    """A session that could not be worked on, and why."""
 
     owner: str
     session: str
@@ -74,15 +76,43 @@ class Failed:
 
 
 @dataclass(kw_only=True)
-class Tally:
+class Troubles:
+    """What went wrong in a run through sessions. Whatever is wrong with one delays no other."""
+
+    failed: list[Failed] = field(default_factory=list[Failed])
+    elsewhere: int = 0
+    """Sessions that somebody else sees to meanwhile."""
+    stopped: StoreError | None = None
+    """Why it makes no sense to go on: what cannot be stored should not be paid for."""
+
+    @contextmanager
+    def of(self, session: Session, what: str) -> Generator[None]:
+        """Within this is what is done with one session; `what` names it in the log."""
+        try:
+            yield
+        except FactsChanged as error:
+            self._fail(session, what, str(error))
+        except ClaimLost:
+            self.elsewhere += 1
+        except StoreError as error:
+            self.stopped = error
+        except AfterglowError as error:
+            self._fail(session, what, str(error))
+        except Exception as error:  # noqa: BLE001 - the boundary: one bad session stops no other
+            _log.warning("the %s of session %s failed", what, session.id, exc_info=True)
+            self._fail(session, what, f"an error of Afterglow's own ({type(error).__name__}); afterglow.log has it")
+
+    def _fail(self, session: Session, what: str, error: str) -> None:
+        error = redact(error).text  # a provider's error may quote a key
+        _log.warning("the %s of session %s failed: %s", what, session.id, error)
+        self.failed.append(Failed(owner=session.owner, session=session.id, error=error))
+
+
+@dataclass(kw_only=True)
+class Tally(Troubles):
     """What a run has done so far."""
 
     made: list[Made] = field(default_factory=list[Made])
-    failed: list[Failed] = field(default_factory=list[Failed])
-    elsewhere: int = 0
-    """Sessions that somebody else summarised meanwhile."""
-    stopped: StoreError | None = None
-    """Why it makes no sense to go on: what cannot be stored should not be paid for."""
 
     @property
     def cost_usd(self) -> float | None:
@@ -167,21 +197,11 @@ class _Run:
         self._began = memory.store.clock.now()
 
     async def one(self, session: Session) -> None:
-        """One session. Whatever is wrong with it delays no other."""
         async with self._room:
             if self._tally.stopped is not None:
                 return
-            try:
+            with self._tally.of(session, "summary"):
                 self._note(await self._memory.summarize(session, force=self._force))
-            except ClaimLost:
-                self._tally.elsewhere += 1
-            except StoreError as error:
-                self._tally.stopped = error
-            except AfterglowError as error:
-                self._fail(session, str(error))
-            except Exception as error:  # noqa: BLE001 - the boundary: one bad session stops no other
-                _log.warning("the summary of session %s failed", session.id, exc_info=True)
-                self._fail(session, f"an error of Afterglow's own ({type(error).__name__}); afterglow.log has it")
             self._advance(1)
 
     def _note(self, summary: Summary | None) -> None:
@@ -197,11 +217,6 @@ class _Run:
                 cost_usd=summary.cost_usd,
             )
         )
-
-    def _fail(self, session: Session, error: str) -> None:
-        error = redact(error).text  # a provider's error may quote a key
-        _log.warning("the summary of session %s failed: %s", session.id, error)
-        self._tally.failed.append(Failed(owner=session.owner, session=session.id, error=error))
 
 
 async def _pages(memory: Memory, choice: Choice) -> AsyncGenerator[list[Session]]:
