@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from functools import partial
+from weakref import WeakValueDictionary
 
 from afterglow.clock import new_fence
 from afterglow.compaction import parts_of
@@ -84,6 +85,7 @@ class Facts:
         self._store = store
         self._means_of = means_of
         self._near = near
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def act(self, claim: Claim) -> Commit | None:
         """Read some of what is new in the session that the claim is about. Each part commits itself; what is left is due."""
@@ -162,28 +164,33 @@ class Facts:
         believed = await asyncio.to_thread(_believed, checked, with_words, outcome)
         origin = Origin(session=session, model=means.extracting.name, prompt=prompt, zone=means.frame.zone)
         reconciler = Reconciler(self._store, self._near, means.extracting, means.deadline_seconds, origin)
-        for _ in range(_COMPARED_AGAIN_MAX):
-            compared = await reconciler.compared(believed)
-            gathered = compared.gathered
-            outcome.stored, outcome.again = len(gathered.new), compared.again
-            outcome.pending = sum(fact.status == "pending" for fact in gathered.new)
-            outcome.dropped["settled before"] = compared.settled
-            read = Read(
-                session=session.id,
-                from_seq=turns[0].seq - 1,
-                to_seq=turns[-1].seq,
-                claim=claim,
-                reading=_reading(outcome, origin) if worth else None,
-            )
-            try:
-                await self._store.commit_facts(session.owner, gathered, read)
-            except FactsChanged:
-                continue
-            _log.info("session %s: read to turn %d, %d new facts", session.id, turns[-1].seq, outcome.stored)
-            return outcome
+        async with self._lock_of(session.owner):
+            for _ in range(_COMPARED_AGAIN_MAX):
+                compared = await reconciler.compared(believed)
+                gathered = compared.gathered
+                outcome.stored, outcome.again = len(gathered.new), compared.again
+                outcome.pending = sum(fact.status == "pending" for fact in gathered.new)
+                outcome.dropped["settled before"] = compared.settled
+                read = Read(
+                    session=session.id,
+                    from_seq=turns[0].seq - 1,
+                    to_seq=turns[-1].seq,
+                    claim=claim,
+                    reading=_reading(outcome, origin) if worth else None,
+                )
+                try:
+                    await self._store.commit_facts(session.owner, gathered, read)
+                except FactsChanged:
+                    continue
+                _log.info("session %s: read to turn %d, %d new facts", session.id, turns[-1].seq, outcome.stored)
+                return outcome
         raise FactsChanged(
             f"the facts of {session.owner!r} changed {_COMPARED_AGAIN_MAX} times while they were compared"
         )
+
+    def _lock_of(self, owner: str) -> asyncio.Lock:
+        """Who holds this compares and commits; the owner's other sessions that are read here wait, so that none starves."""
+        return self._locks.setdefault(owner, asyncio.Lock())
 
     async def _claims(self, session: Session, turns: Sequence[Turn], before: Sequence[Turn], means: Means) -> _Claims:
         """What the model claims. A single turn that is too long for it is shown shorter, so that it stops no later one."""

@@ -277,6 +277,21 @@ async def test_two_sessions_of_one_owner_that_are_read_at_once_store_a_fact_once
     assert asked == 2, "it was compared again, not asked again"
 
 
+@pytest.mark.spec("FACT-5", "P7")
+async def test_many_sessions_of_one_owner_that_are_read_at_once_are_all_read(memory_with: OpenMemory) -> None:
+    def answer(request: Request) -> scripted.Step:
+        text = request.material.splitlines()[-2].partition(": ")[2]
+        return _answer(request, [fact(1, text, type="event", content=text)])
+
+    memory = memory_with(answering=ScriptedModel(answer))
+    sessions = [
+        await said(memory, f"The library of room {n} opened in {1900 + n}.", session=f"room{n}") for n in range(24)
+    ]
+    outcomes = await asyncio.gather(*(memory.facts.extract(each) for each in sessions))
+    assert [each.stored for each in outcomes] == [1] * 24
+    assert len(await memory.facts.list(KATE.owner, status=None)) == 24
+
+
 @pytest.mark.spec("FACT-5")
 async def test_a_fact_that_contradicts_an_older_one_takes_its_place_and_both_stay_readable(
     memory_with: OpenMemory, clock: FixedClock
