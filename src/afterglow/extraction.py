@@ -232,11 +232,7 @@ class Facts:
                 problem = bad
                 continue
             assert isinstance(answer.data, ClaimedFacts)
-            if "facts" in answer.data.model_fields_set:
-                return answer.data
-            problem = ModelBadOutput(
-                f"{answer.model} gave an object that says nothing of facts, not even that there are none"
-            )
+            return answer.data
         raise problem
 
 
@@ -261,7 +257,7 @@ def _ways_to_show(
     """What the model is shown, and whether a turn is cut in it; after it, what is shorter, if it is about a single turn."""
     zone = means.frame.zone
     around = [f"known already: {each}" for each in known]
-    around += [_line(turn, zone, _BEFORE_CHARS_MAX) for turn in before if _is_worth_reading(turn)]
+    around += [_line_before(turn, zone) for turn in before if _is_worth_reading(turn)]
     yield "\n".join([*around, record(turns, zone)]), False
     if len(turns) > 1:
         return
@@ -280,15 +276,23 @@ def record(turns: Iterable[Turn], zone: tzinfo) -> str:
     return "\n".join(_line(turn, zone) for turn in turns)
 
 
-def _line(turn: Turn, zone: tzinfo, chars_max: int | None = None) -> str:
-    at, words = turn.at.astimezone(zone), words_of(turn).strip()
-    if chars_max is not None:
-        words = excerpt(words, chars_max)
+def _line(turn: Turn, zone: tzinfo) -> str:
+    words = words_of(turn).strip()
     if turn.role == "tool" and len(words) > RESULT_CHARS_MAX:
         words = words[:RESULT_CHARS_MAX] + " …"
+    return f"[{turn.seq}] {_said(turn, zone, words)}"
+
+
+def _line_before(turn: Turn, zone: tzinfo) -> str:
+    """A turn that was read already. It has no number here, or a small model draws facts from it again."""
+    return f"before: {_said(turn, zone, excerpt(words_of(turn).strip(), _BEFORE_CHARS_MAX))}"
+
+
+def _said(turn: Turn, zone: tzinfo, words: str) -> str:
+    at = turn.at.astimezone(zone)
     speaker = "somebody else" if turn.role == "user" and turn.trust == "other" else turn.role
     set_in = words.replace("\n", "\n    ")
-    return f"[{turn.seq}] {speaker}, {day_text(at)}, {at:%H:%M}: {set_in}"
+    return f"{speaker}, {day_text(at)}, {at:%H:%M}: {set_in}"
 
 
 def _is_worth_reading(turn: Turn) -> bool:
