@@ -6,7 +6,8 @@ from datetime import date
 
 import pytest
 
-from afterglow.facts.dates import days_named, left_relative, made_absolute, unsupported_days, years_named
+from afterglow.facts.dates import left_relative, made_absolute, unsupported_days, years_named
+from afterglow.facts.days import days_named
 
 SAID = date(2026, 3, 4)  # a Wednesday
 
