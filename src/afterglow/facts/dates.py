@@ -13,7 +13,6 @@ from datetime import date
 from afterglow.facts.days import (
     ABSOLUTE,
     DAY,
-    DAYS,
     ISO_MONTH,
     MONTH,
     MONTH_YEAR,
@@ -22,7 +21,7 @@ from afterglow.facts.days import (
     days_named,
     folded,
     meant,
-    shifted,
+    misnamed,
     written,
 )
 from afterglow.facts.quoted import QUOTATION
@@ -32,7 +31,7 @@ _LED = re.compile(
     r"\b(?:to|until|till|by|from|since|for|before|after|of|and|or|between|in|on|during|over|at|around|throughout)\s+$",
     re.IGNORECASE,
 )
-_IN_ENGLISH = re.compile(r"day|night|morning|noon|evening|week|tomorrow| ago", re.IGNORECASE)
+_IN_ENGLISH = re.compile(r"day|night|morning|noon|evening|week|tomorrow| ago|last |next ", re.IGNORECASE)
 _MONTH_NAME = re.compile(rf"(?<!\w)(?:{MONTH})(?!\w)", re.IGNORECASE)
 _SEASON = re.compile(
     r"(?<!\w)(?:spring|summer|autumn|fall|winter|frühling|frühjahr|sommer|herbst|printemps|été|automne|hiver|primavera|verano|otoño"
@@ -42,11 +41,6 @@ _SEASON = re.compile(
 )
 _WITH_YEAR = re.compile(r"(?P<day>\d{1,2}\.? (?:de )?[^\W\d_]+)(?: de)? (?P<year>\d{4})(?!\d)")
 """A day in a language whose months nobody has told us."""
-_OF_A_WEEK = re.compile(
-    rf"(?<!\w)(?:on )?(?P<weekday>{DAY})(?: of|,)? (?P<which>last|this|next) week(?!\w)"
-    rf"|(?<!\w)(?P<which2>last|this|next) week(?: on|,)? (?P<weekday2>{DAY})(?!\w)",
-    re.IGNORECASE,
-)
 _FEW = re.compile(
     r"(?<!\w)(?:(?P<few>a few|several|some|many) (?P<unit>day|week|month|year)s ago|the other day)(?!\w)", re.IGNORECASE
 )
@@ -81,7 +75,7 @@ def made_absolute(text: str, said: date) -> str:
     text = folded(text)
     if _AGAIN.search(text):
         return text
-    for each in (_of_weeks, _spans_of, _days_of, _few_of):
+    for each in (_days_of, _spans_of, _few_of):
         text = each(text, said)
     return text
 
@@ -89,16 +83,6 @@ def made_absolute(text: str, said: date) -> str:
 def left_relative(text: str) -> bool:
     """Whether the text still speaks of a day that can only be told from the day it was said on."""
     return not _AGAIN.search(text) and any(not _is_title(match) for match in _LEFT.finditer(text))
-
-
-def _of_weeks(text: str, said: date) -> str:
-    def absolute(match: re.Match[str]) -> str:
-        which, weekday = match["which"] or match["which2"], match["weekday"] or match["weekday2"]
-        days = DAYS[weekday.lower()] - said.weekday() + {"last": -7, "this": 0, "next": 7}[which.lower()]
-        found = list(shifted(said, days))
-        return _led(match, day_text(found[0]), "on") if found and not _is_title(match) else match.group()
-
-    return _OF_A_WEEK.sub(absolute, text)
 
 
 def _spans_of(text: str, said: date) -> str:
@@ -166,15 +150,15 @@ def years_beside(content: str, text: str, said: date) -> set[int]:
 
 
 def unsupported_days(content: str, turn_text: str, said: date) -> set[str]:
-    """The days in the content that the turn does not speak of; the day it was said on is always fair."""
+    """The days in the content that the turn does not speak of, or by a wrong weekday; the day it was said on is always fair."""
     content, turn_text = folded(content), folded(turn_text)
     if without_days(content) == content:
         return set()
     spans = [span for span in spans_in(turn_text, said) if span.is_precise]
     bounds = {day for span in spans for day in (span.first, span.last)}
-    meant = days_named(turn_text, said) | bounds | {said}
-    months = {(day.year, day.month) for day in meant}
-    unsaid = {match.group() for match in ABSOLUTE.finditer(content) if not meant & set(written(match, said))}
+    fair = days_named(turn_text, said) | bounds | {said}
+    months = {(day.year, day.month) for day in fair}
+    unsaid = {match.group() for match in ABSOLUTE.finditer(content) if not fair & set(written(match, said))}
     for match in MONTH_YEAR.finditer(content):
         month, year = MONTHS[match["name"].lower()], int(match["year"])
         is_named = match["name"].lower() in turn_text.lower() and abs(year - said.year) <= 1
@@ -183,7 +167,7 @@ def unsupported_days(content: str, turn_text: str, said: date) -> set[str]:
     for match in ISO_MONTH.finditer(content):
         if (int(match["year"]), int(match["month"])) not in months:
             unsaid.add(match.group())
-    return unsaid
+    return unsaid | misnamed(content, said)
 
 
 def without_days(text: str) -> str:

@@ -64,9 +64,14 @@ _AWAY = {
 }
 _COUNT = rf"\d{{1,3}}|{'|'.join(sorted(COUNTS, key=len, reverse=True))}"
 _UNITS = {"day": 1, "days": 1, "week": 7, "weeks": 7, "tag": 1, "tagen": 1, "woche": 7, "wochen": 7}
+_SHORT_DAYS = {"mon": 0, "tue": 1, "tues": 1, "wed": 2, "thu": 3, "thurs": 3, "fri": 4, "sat": 5, "sun": 6}
+"""As people type them behind "last" and "next"; elsewhere they are mostly other words."""
+_SHORT = "|".join(sorted(_SHORT_DAYS, key=len, reverse=True))
 RELATIVE = re.compile(
     "|".join(
         [
+            rf"(?<!\w)(?:on )?(?P<of_week>{DAY})(?: of|,)? (?P<week>last|this|next) week(?!\w)",
+            rf"(?<!\w)(?P<week2>last|this|next) week(?: on|,)? (?P<of_week2>{DAY})(?!\w)",
             *(
                 rf"(?P<away{n + 2}>(?<!\w)(?:{words})(?!\w))"
                 for n, words in sorted(_AWAY.items(), key=lambda e: -len(e[1]))
@@ -75,7 +80,7 @@ RELATIVE = re.compile(
             rf"(?<!\w)(?P<ago>{_COUNT}) (?P<ago_unit>{'|'.join(_UNITS)}) ago(?!\w)",
             rf"(?<!\w)vor (?P<vor>{_COUNT}) (?P<vor_unit>{'|'.join(_UNITS)})(?!\w)",
             r"(?<!\w)(?P<which>next|this past|this|last|coming|nächsten?|kommenden?|letzten?|on|am)\s+"
-            rf"(?P<weekday>{DAY})(?!\w)",
+            rf"(?P<weekday>{DAY}|(?<=next )(?:{_SHORT})|(?<=last )(?:{_SHORT}))(?!\w)",
         ]
     ),
     re.IGNORECASE,
@@ -90,6 +95,11 @@ ABSOLUTE = re.compile(
 MONTH_YEAR = re.compile(rf"(?<!\w)(?<!\d\s)(?P<name>{MONTH})\s(?P<year>\d{{4}})(?!\w)", re.IGNORECASE)
 ISO_MONTH = re.compile(r"(?<![\d-])(?P<year>\d{4})-(?P<month>\d{2})(?![\d-])")
 _WEEKDAY = re.compile(rf"(?<!\w)(?:{DAY})(?!\w)", re.IGNORECASE)
+_BESIDE = re.compile(
+    rf"(?<!\w)(?:(?:on|am|this|next|last|coming) )?(?P<weekday>{DAY}),? (?:the |den |dem )?(?={ABSOLUTE.pattern})",
+    re.IGNORECASE,
+)
+"""A weekday beside its date, which needs no other day to be told from."""
 _NTH = r"(?:st|nd|rd|th|\.)?"
 _TO = r"(?: (?:to|until|till|and|bis|al?|au|do) | ?[-–] ?)"
 _FROM_TO = re.compile(
@@ -105,10 +115,20 @@ _TEXTS_KEPT = 16
 @lru_cache(maxsize=_TEXTS_KEPT)
 def days_named(text: str, said: date) -> frozenset[date]:
     """The days that a text means, by their date or seen from the day it was said; of a day without a year, the near ones."""
-    text = _FROM_TO.sub(_with_both_months, folded(text))
+    text = _BESIDE.sub("", _FROM_TO.sub(_with_both_months, folded(text)))
     relative = {day for match in RELATIVE.finditer(text) for day in meant(match, said)}
-    weekdays = {day for match in _WEEKDAY.finditer(text) for day in _around(DAYS[match.group().lower()], said)}
+    alone = _WEEKDAY.finditer(RELATIVE.sub(" ", text))
+    weekdays = {day for match in alone for day in _around(DAYS[match.group().lower()], said)}
     return frozenset(relative | weekdays | {day for match in ABSOLUTE.finditer(text) for day in written(match, said)})
+
+
+def misnamed(text: str, said: date) -> set[str]:
+    """The weekdays that stand beside a date which is of another one."""
+    return {
+        match.group()
+        for match in _BESIDE.finditer(text)
+        if DAYS[match["weekday"].lower()] not in {day.weekday() for day in written(match, said)}
+    }
 
 
 def _with_both_months(match: re.Match[str]) -> str:
@@ -133,12 +153,16 @@ def meant(match: re.Match[str], said: date) -> Iterator[date]:
     for name in ("later", "ago", "vor"):
         if found[name]:
             days = number_of(found[name]) * _UNITS[found[f"{name}_unit"].lower()]
-            yield from shifted(said, days if name == "later" else -days)
+            yield from _shifted(said, days if name == "later" else -days)
             return
-    if found["weekday"]:
-        yield from _weekday(found["which"].lower(), DAYS[found["weekday"].lower()], said)
+    if weekday := found["of_week"] or found["of_week2"]:
+        weeks = {"last": -1, "this": 0, "next": 1}[(found["week"] or found["week2"]).lower()]
+        yield from _shifted(said, DAYS[weekday.lower()] - said.weekday() + 7 * weeks)
         return
-    yield from shifted(said, _plain()[match.group().lower()])
+    if found["weekday"]:
+        yield from _weekday(found["which"].lower(), (DAYS | _SHORT_DAYS)[found["weekday"].lower()], said)
+        return
+    yield from _shifted(said, _plain()[match.group().lower()])
 
 
 def _weekday(which: str, weekday: int, said: date) -> Iterator[date]:
@@ -163,7 +187,7 @@ def _around(weekday: int, said: date) -> Iterator[date]:
         yield said + timedelta(days=7)
 
 
-def shifted(said: date, days: int) -> Iterator[date]:
+def _shifted(said: date, days: int) -> Iterator[date]:
     """The day so many days away, if the calendar has it."""
     try:
         yield said + timedelta(days=days)
