@@ -118,6 +118,55 @@ def test_a_day_must_be_one_that_the_turn_speaks_of(content: str, turn_text: str,
     assert unsupported_days(content, turn_text, SAID) == ({unsupported} if unsupported else set())
 
 
+@pytest.mark.spec("FACT-3")
+@pytest.mark.parametrize(
+    ("text", "absolute"),
+    [
+        ("Ana will fly to Lisbon on the 12th.", "Ana will fly to Lisbon on 12 March 2026."),
+        ("Ana is flying on the 2nd, with Ben", "Ana is flying on 2 April 2026, with Ben"),
+        ("Ana must answer by the 31st", "Ana must answer by 31 March 2026"),
+        ("Ana went to Lisbon on the 12th", "Ana went to Lisbon on 12 February 2026"),
+        ("Ana was ill from the 1st to the 3rd", "Ana was ill from 1 March 2026 to 3 March 2026"),
+        ("Ana has been ill since the 1st", "Ana has been ill since 1 March 2026"),
+        ("The 12th works for Ana", "12 March 2026 works for Ana"),
+        ("Ana meets Ben on the 12th of next month", "Ana meets Ben on the 12th of April 2026"),
+        ("Lisbon with Ana on the 12th", "Lisbon with Ana on 12 February 2026 or 12 March 2026"),
+        ("Ana booked a flight on the 12th", "Ana booked a flight on 12 February 2026 or 12 March 2026"),
+        ("Ana fliegt am 12. nach Rom", "Ana fliegt 2026-02-12 / 2026-03-12 nach Rom"),
+    ],
+)
+def test_a_day_by_its_number_is_the_one_that_the_tense_tells_or_either(text: str, absolute: str) -> None:
+    assert made_absolute(text, SAID) == absolute
+
+
+@pytest.mark.spec("FACT-3")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ana lives on the 5th floor.",
+        "Ana moves to the 5th floor of 5th Avenue.",
+        "Ana is here for the 12th time.",
+        "It was Ana's 30th birthday.",
+        "It is from the 20th century.",
+        "The rent is due on the 1st.",
+        "Ana calls on the 1st of every month.",
+        "Ana comes on the 3rd and 4th of March.",
+        "In June Ana flies on the 12th.",
+        "Ben kommt zum 5. Geburtstag.",
+    ],
+)
+def test_a_number_that_is_no_day_or_of_a_month_that_is_named_stays(text: str) -> None:
+    assert made_absolute(text, SAID) == text
+
+
+@pytest.mark.spec("FACT-4")
+def test_a_day_by_its_number_may_be_the_past_or_the_coming_one_or_of_a_month_that_is_named() -> None:
+    assert days_named("see you on the 12th", SAID) == {date(2026, 2, 12), date(2026, 3, 12)}
+    assert days_named("see you on the 12th of next month", SAID) == {date(2026, 4, 12)}
+    assert date(2026, 6, 12) in days_named("in June, on the 12th", SAID)
+    assert days_named("on the 5th floor", SAID) == set()
+
+
 def test_a_day_without_a_year_may_be_of_the_years_around() -> None:
     assert date(2027, 1, 2) in days_named("see you on 2 January", SAID)
 
@@ -137,7 +186,15 @@ def test_a_year_is_meant_by_a_day_or_a_span_of_it_alone() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["next year, last month, 12 years ago, next weekend", "in 999 weeks", "99 days ago", "31 February", "on on on", ""],
+    [
+        "next year, last month, 12 years ago, next weekend",
+        "in 999 weeks",
+        "99 days ago",
+        "31 February",
+        "on the 99th",
+        "on on on",
+        "",
+    ],
 )
 def test_nonsense_is_no_error(text: str) -> None:
     days_named(text, date(1, 1, 1))

@@ -10,20 +10,9 @@ import calendar
 import re
 from datetime import date
 
-from afterglow.facts.days import (
-    ABSOLUTE,
-    DAY,
-    ISO_MONTH,
-    MONTH,
-    MONTH_YEAR,
-    MONTHS,
-    RELATIVE,
-    days_named,
-    folded,
-    meant,
-    misnamed,
-    written,
-)
+from afterglow.facts.days import ABSOLUTE, ISO_MONTH, MONTH_YEAR, RELATIVE, days_named, folded, meant, misnamed, written
+from afterglow.facts.months import DAY, MONTH, MONTHS
+from afterglow.facts.nth import nths_written
 from afterglow.facts.quoted import QUOTATION
 from afterglow.facts.spans import spans_in, spans_written
 
@@ -75,7 +64,7 @@ def made_absolute(text: str, said: date) -> str:
     text = folded(text)
     if _AGAIN.search(text):
         return text
-    for each in (_days_of, _spans_of, _few_of):
+    for each in (_nths_of, _days_of, _spans_of, _few_of):
         text = each(text, said)
     return text
 
@@ -92,6 +81,10 @@ def _spans_of(text: str, said: date) -> str:
         return _led(match, words, "on" if words.startswith("the weekend") else "in")
 
     return spans_written(text, said, led)
+
+
+def _nths_of(text: str, said: date) -> str:
+    return nths_written(text, said, lambda days: " or ".join(map(day_text, days)))
 
 
 def _days_of(text: str, said: date) -> str:

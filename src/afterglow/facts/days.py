@@ -7,35 +7,10 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from functools import cache, lru_cache
 
+from afterglow.facts.months import DAY, DAYS, MONTH, MONTHS
+from afterglow.facts.nth import nth_days
 from afterglow.facts.numbers import COUNTS, number_of
 
-_MONTH_NAMES = [
-    "january jan januar janvier enero styczeń stycznia",
-    "february feb februar février febrero luty lutego",
-    "march mar märz mars marzo marzec marca",
-    "april apr avril abril kwiecień kwietnia",
-    "may mai mayo maj maja",
-    "june jun juni juin junio czerwiec czerwca",
-    "july jul juli juillet julio lipiec lipca",
-    "august aug août agosto sierpień sierpnia",
-    "september sep sept septembre septiembre wrzesień września",
-    "october oct oktober okt octobre octubre październik października",
-    "november nov novembre noviembre listopad listopada",
-    "december dec dezember dez décembre diciembre grudzień grudnia",
-]
-_DAY_NAMES = [
-    "monday montag lundi lunes poniedziałek",
-    "tuesday dienstag mardi martes wtorek",
-    "wednesday mittwoch mercredi miércoles środa środę",
-    "thursday donnerstag jeudi jueves czwartek",
-    "friday freitag vendredi viernes piątek",
-    "saturday samstag samedi sábado sobota sobotę",
-    "sunday sonntag dimanche domingo niedziela niedzielę",
-]
-MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()}
-DAYS = {name: number for number, names in enumerate(_DAY_NAMES) for name in names.split()}
-MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
-DAY = "|".join(sorted(DAYS, key=len, reverse=True))
 _BEFORE_A_MORNING = (
     "guten",
     "heute",
@@ -119,7 +94,8 @@ def days_named(text: str, said: date) -> frozenset[date]:
     relative = {day for match in RELATIVE.finditer(text) for day in meant(match, said)}
     alone = _WEEKDAY.finditer(RELATIVE.sub(" ", text))
     weekdays = {day for match in alone for day in _around(DAYS[match.group().lower()], said)}
-    return frozenset(relative | weekdays | {day for match in ABSOLUTE.finditer(text) for day in written(match, said)})
+    dates = {day for match in ABSOLUTE.finditer(text) for day in written(match, said)}
+    return frozenset(relative | weekdays | dates | set(nth_days(text, said)))
 
 
 def misnamed(text: str, said: date) -> set[str]:
