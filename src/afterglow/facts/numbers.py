@@ -26,6 +26,7 @@ COUNTS: dict[str, int] = {
 }
 """Numbers in words as they stand before days and weeks."""
 
+_HOURS_MAX = 24
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _COMPOUND = re.compile(rf"\b(?P<tens>{'|'.join(_TENS)})[- ](?P<ones>{'|'.join(_ONES[1:10])})\b")
 _WORD = re.compile(rf"\b(?:{'|'.join(SPELLED)})\b")
@@ -34,6 +35,21 @@ _HALF = re.compile(
 )
 _CLOCK = re.compile(r"\b(?P<hour>\d{1,2})(?:[.:](?P<minute>\d\d))? ?(?P<half>[ap])\.?m\b")
 _HOUR = re.compile(r"\b(?P<hour>\d{1,2})[.:](?P<minute>\d\d)\b")
+_BEFORE_AN_HOUR = (
+    "before|after|at|by|until|till|from|around|about|past|between|since|um|ab|vor|nach|bis|gegen|von|zwischen|à|avant|après|vers|dès|entre"
+    "|las|alle|le|delle|dalle|às|das|o|przed|po|do|od|między|в|до|после|с|к|около|между|om|voor|na|tot|vanaf|rond|tussen"
+)
+_AND_AN_HOUR = "and|to|till|until|und|bis|et|à|y|a|e|i|do|и|до|en|tot"
+_AFTER_AN_HOUR = (
+    rf"{_AND_AN_HOUR}|or|but|on|in|every|each|daily|today|tomorrow|tonight|sharp|with|for|if|because|when|so|please|we|he|she|they"
+    "|oder|am|morgens|abends|früh|heures?|h|ou|du|le|de|por|los|da|di|w|na|rano|утра|вечера"
+)
+_FULL_HOUR = re.compile(
+    rf"\b(?:{_BEFORE_AN_HOUR}) (?P<hour>\d{{1,2}})(?:(?: (?:{_AND_AN_HOUR}) | ?[-–] ?)(?P<last>\d{{1,2}}))?"
+    rf"(?=\s*(?:[.,:](?!\d)|[;!?)…]|$)| [–—-] |h\b| (?:{_AFTER_AN_HOUR})\b(?! \d))"
+    r"|(?<!\d)(?P<sharp>\d{1,2})(?= ?(?:o['’]?clock|uhr)\b|[点點时]|時(?!間)|시(?!간))"
+)
+"""A number that is said as a time of day: what stands around it tells it from "after 3 days"."""
 _GROUPED = re.compile(r"\+?\(?\d+(?:[ \-/.)(]{1,2}\d{2,})+")
 """As telephone numbers are written: the groups are one number. Two numbers with a word or a comma between them are two."""
 
@@ -82,9 +98,11 @@ def _past(found: re.Match[str]) -> str:
 
 
 def _times(plain: str) -> set[str]:
-    """Each time of day by the clock of 24 hours too, and a full hour without its minutes."""
+    """Each time of day by the clock of 24 hours too, and a full hour with its minutes and without."""
     clocks = {_at(found) for found in _CLOCK.finditer(plain)}
     clocks |= {f"{found['hour']}:{found['minute']}" for found in _HOUR.finditer(plain)}
+    hours = {hour for found in _FULL_HOUR.finditer(plain) for hour in found.groups() if hour}
+    clocks |= {f"{hour}:00" for hour in hours if int(hour) <= _HOURS_MAX}
     return {bare(each) for clock in clocks for each in (clock, clock.removesuffix(":00"))}
 
 
