@@ -30,7 +30,7 @@ _SEASON = re.compile(
 )
 _WITH_YEAR = re.compile(r"(?P<day>\d{1,2}\.? (?:de )?[^\W\d_]+)(?: de)? (?P<year>\d{4})(?!\d)")
 """A day in a language whose months nobody has told us."""
-_FEW = re.compile(
+FEW = re.compile(
     r"(?<!\w)(?:(?P<few>a few|several|some|many) (?P<unit>day|week|month|year)s ago|the other day)(?!\w)", re.IGNORECASE
 )
 _LEFT = re.compile(
@@ -39,13 +39,13 @@ _LEFT = re.compile(
     rf"|(?:\w+|a few|some|a couple of) (?:minute|hour|day|week|month|year)s? ago|the other day)(?!\w)",
     re.IGNORECASE,
 )
-_AGAIN = re.compile(
+AGAIN = re.compile(
     r"(?<!\w)(?:every|each|always|daily|weekly|monthly|nightly|whenever|any (?:change|time|day)|usually|jede[nrsm]?|immer"
     r"|täglich|wöchentlich|cada|siempre|tod[oa]s l[oa]s|chaque|toujours|tou(?:te)?s les|ogni|sempre|tod[oa]s [oa]s"
     r"|każd\w+|zawsze|codziennie|кажд\w+|всегда|elke?|altijd)(?!\w)|[每毎]|매일|매주",
     re.IGNORECASE,
 )
-"""What happens again and again."""
+"""What happens again and again, and so on no one day."""
 _ENGLISH_DAY = re.compile(r"(?:tomorrow|yesterday|today|tonight|last night|next|last|this)(?!\w)", re.IGNORECASE)
 _BEGINS = re.compile(r"(?:^|[.!?:;…\n])[\s\"“'(–—-]*$")
 
@@ -62,7 +62,7 @@ def made_absolute(text: str, said: date) -> str:
     again, so does its tomorrow: "every evening the plan for tomorrow" is of no one day.
     """
     text = folded(text)
-    if _AGAIN.search(text):
+    if AGAIN.search(text):
         return text
     for each in (_nths_of, _days_of, _spans_of, _few_of):
         text = each(text, said)
@@ -71,7 +71,7 @@ def made_absolute(text: str, said: date) -> str:
 
 def left_relative(text: str) -> bool:
     """Whether the text still speaks of a day that can only be told from the day it was said on."""
-    return not _AGAIN.search(text) and any(not _is_title(match) for match in _LEFT.finditer(text))
+    return not AGAIN.search(text) and any(not _is_title(match) for match in _LEFT.finditer(text))
 
 
 def _spans_of(text: str, said: date) -> str:
@@ -109,7 +109,7 @@ def _few_of(text: str, said: date) -> str:
         seen_from = {"year": str(said.year), "month": month}.get(unit, day_text(said))
         return f"{match['few'] or 'a few'} {unit}s before {seen_from}"
 
-    return _FEW.sub(absolute, text)
+    return FEW.sub(absolute, text)
 
 
 def _led(match: re.Match[str], words: str, by: str) -> str:
@@ -132,7 +132,7 @@ def years_named(text: str, said: date) -> set[int]:
     text = folded(text)
     years = {day.year for day in days_named(text, said)}
     years |= {day.year for span in spans_in(text, said) for day in (span.first, span.last)}
-    years |= {said.year} if _FEW.search(text) else set()
+    years |= {said.year} if FEW.search(text) else set()
     return years | {said.year + step for step in (-1, 0, 1) if _MONTH_NAME.search(text) or _SEASON.search(text)}
 
 

@@ -63,7 +63,7 @@ RELATIVE = re.compile(
 ABSOLUTE = re.compile(
     rf"(?P<year>\d{{4}})-(?P<month>\d{{2}})-(?P<day>\d{{2}})"
     rf"|(?<!\d)(?P<day2>\d{{1,2}})(?:st|nd|rd|th|\.|er)?\s(?:of\s|de\s)?(?P<name>{MONTH})\.?(?!\w)(?:,?\s(?:de\s)?(?P<year2>\d{{4}}))?"
-    rf"|(?<!\w)(?P<name2>{MONTH})\.?\s(?P<day3>\d{{1,2}})(?:st|nd|rd|th)?(?!\d)(?:,?\s(?P<year3>\d{{4}}))?"
+    rf"|(?<!\w)(?P<name2>{MONTH})\.?\s(?:the\s)?(?P<day3>\d{{1,2}})(?:st|nd|rd|th)?(?!\d)(?:,?\s(?P<year3>\d{{4}}))?"
     r"|(?<![\w.-])(?P<day4>\d{1,2})\.\s?(?P<month4>\d{1,2})\.\s?(?P<year4>\d{4})(?![\w.]\w)",
     re.IGNORECASE,
 )
@@ -90,12 +90,17 @@ _TEXTS_KEPT = 16
 @lru_cache(maxsize=_TEXTS_KEPT)
 def days_named(text: str, said: date) -> frozenset[date]:
     """The days that a text means, by their date or seen from the day it was said; of a day without a year, the near ones."""
+    return frozenset(day for days in each_day(text, said) for day in days)
+
+
+def each_day(text: str, said: date) -> Iterator[set[date]]:
+    """The same one by one: of each, the days that it may be."""
     text = _BESIDE.sub("", _FROM_TO.sub(_with_both_months, folded(text)))
-    relative = {day for match in RELATIVE.finditer(text) for day in meant(match, said)}
+    yield from (set(meant(match, said)) for match in RELATIVE.finditer(text))
     alone = _WEEKDAY.finditer(RELATIVE.sub(" ", text))
-    weekdays = {day for match in alone for day in _around(DAYS[match.group().lower()], said)}
-    dates = {day for match in ABSOLUTE.finditer(text) for day in written(match, said)}
-    return frozenset(relative | weekdays | dates | set(nth_days(text, said)))
+    yield from (set(_around(DAYS[match.group().lower()], said)) for match in alone)
+    yield from (set(written(match, said)) for match in ABSOLUTE.finditer(text))
+    yield from nth_days(text, said)
 
 
 def misnamed(text: str, said: date) -> set[str]:

@@ -10,7 +10,7 @@ from afterglow.facts.months import MONTH, MONTHS
 
 _AFTER_A_DAY = (
     r"and|or|but|at|in|to|till|until|with|for|from|if|so|when|because|as|is|was|works|suits|I|we|he|she|they|you|it|my|our|his|her"
-    r"|this|already|too|then|instead|please|of (?P<of>this|next|last) month"
+    r"|this|after|before|during|while|already|too|then|instead|please|of (?P<of>this|next|last) month"
 )
 _NTH = re.compile(
     r"(?<!\w)(?:(?P<by>on|by|until|till|from|since|before|after|around|between|for|to|and|or) "
@@ -38,14 +38,14 @@ _BEHIND = re.compile(
 )
 
 
-def nth_days(text: str, said: date) -> Iterator[date]:
-    """The days that such words may mean: the past one, the coming one, and that of each month which the text names."""
+def nth_days(text: str, said: date) -> Iterator[set[date]]:
+    """The days that each of them may be: the past one, the coming one, and that of each month which the text names."""
     months = {MONTHS[name.lower()] for name in _MONTH_NAME.findall(text)}
+    named = [month - said.month + years for month in months for years in (-12, 0, 12)]
     for match in _NTH.finditer(text):
-        day = int(match["nth"] or match["nth2"])
-        of = (match["of"] or "").lower()
-        yield from _near(day, said) if not of else _dates(day, said, [{"last": -1, "this": 0, "next": 1}[of]])
-        yield from _dates(day, said, [month - said.month + years for month in months for years in (-12, 0, 12)])
+        day, of = int(match["nth"] or match["nth2"]), (match["of"] or "").lower()
+        near = _dates(day, said, [{"last": -1, "this": 0, "next": 1}[of]]) if of else _near(day, said)
+        yield {*near, *_dates(day, said, named)}
 
 
 def nths_written(text: str, said: date, named: Callable[[Sequence[date]], str]) -> str:

@@ -42,7 +42,7 @@ _BEFORE_AN_HOUR = (
 _AND_AN_HOUR = "and|to|till|until|und|bis|et|à|y|a|e|i|do|и|до|en|tot"
 _AFTER_AN_HOUR = (
     rf"{_AND_AN_HOUR}|or|but|on|in|every|each|daily|today|tomorrow|tonight|sharp|with|for|if|because|when|so|please|we|he|she|they"
-    "|oder|am|morgens|abends|früh|heures?|h|ou|du|le|de|por|los|da|di|w|na|rano|утра|вечера"
+    "|oder|am|auf|an|los|zurück|morgens|abends|früh|heures?|h|ou|du|le|de|por|los|da|di|w|na|rano|утра|вечера"
 )
 _FULL_HOUR = re.compile(
     rf"\b(?:{_BEFORE_AN_HOUR}) (?P<hour>\d{{1,2}})(?:(?: (?:{_AND_AN_HOUR}) | ?[-–] ?)(?P<last>\d{{1,2}}))?"
