@@ -42,6 +42,7 @@ from afterglow.facts.roles import is_swapped
 from afterglow.facts.said import Cut, Said, Spoken, sentences
 from afterglow.facts.support import SHORT_TERMS, Needed, adds, needed, own_terms, states, support, unsaid_numbers
 from afterglow.facts.voices import is_anothers, is_asking, is_spoken_to
+from afterglow.facts.when import is_another_day
 from afterglow.guard import strip_invisible
 from afterglow.turns import Role, Turn
 
@@ -211,6 +212,8 @@ def _checked(claim: Claimed, said: Said, zone: tzinfo, cut: Cut) -> Proved | str
             return "the opposite of what was said"
         if kind != "open_thread" and is_hardened(content, sentence, cut):
             return "a plan, a wish or the past as a fact"
+        if is_another_day(content, sentence, day, cut):
+            return "a day that was not said"
         if is_swapped(content, sentence, cut):
             return "who and how many are not as they were said"
     own_words = said.words[turn.seq].text
