@@ -66,7 +66,7 @@ async def forget_turns(
 
     done = await _all_steps(step, progress)
     proof = partial(_proved, store, sought, facts, session.owner, session.id, data_dir) if verify else None
-    return await _concluded(session.owner, done, rewrite, proof)
+    return await _concluded(store, [session.owner], done, rewrite, proof)
 
 
 async def forget_session(
@@ -87,7 +87,7 @@ async def forget_session(
 
     done = await _all_steps(step, progress)
     proof = partial(_proved, store, sought, facts, session.owner, session.id, data_dir) if verify else None
-    return await _concluded(session.owner, done, rewrite, proof)
+    return await _concluded(store, [session.owner], done, rewrite, proof)
 
 
 async def forget_owner(
@@ -101,6 +101,7 @@ async def forget_owner(
     progress: Progress | None = None,
 ) -> Forgetting:
     """All that is the owner's. Those joined to it stand for themselves again, and keep what is theirs."""
+    together = await store.folder_owners(owner)  # as long as they are: the files of the others tell of this one too
     sought = await _gathered(_owner_texts(store, owner)) if verify else []
     facts = (
         [each async for session in _sessions(store, owner) for each in await _facts(store, session)] if verify else []
@@ -111,7 +112,7 @@ async def forget_owner(
 
     done = await _all_steps(step, progress)
     proof = partial(_proved, store, sought, facts, owner, None, data_dir) if verify else None
-    return await _concluded(owner, done, rewrite, proof)
+    return await _concluded(store, together, done, rewrite, proof)
 
 
 async def finish_forgetting(store: Store, rewrite: Rewrite | None = None) -> int:
@@ -141,10 +142,16 @@ async def _all_steps(step: Callable[[], Awaitable[Forgotten]], progress: Progres
 
 
 async def _concluded(
-    owner: str, done: Forgotten, rewrite: Rewrite | None, proof: Callable[[], Awaitable[Proof]] | None
+    store: Store,
+    owners: Sequence[str],
+    done: Forgotten,
+    rewrite: Rewrite | None,
+    proof: Callable[[], Awaitable[Proof]] | None,
 ) -> Forgetting:
+    """Each folder is written once. If this is killed, the files of all these owners are due still."""
     if rewrite is not None:
-        await rewrite(owner)
+        for folder in dict.fromkeys([(await store.folder_owners(each))[0] for each in owners]):
+            await rewrite(folder)
     return Forgetting(forgotten=done, proof=None if proof is None else await proof())
 
 

@@ -696,6 +696,49 @@ async def test_the_memory_files_say_nothing_of_it_afterwards(store: Store, tmp_p
     assert contents == (["Ana likes tea"] if what == "turn" else []), "nothing is taken in from the files again"
 
 
+async def joined_over(store: Store, folder: Path) -> Memory:
+    """A memory in which OTHER is joined to KATE, who has the folder, and each has stated something."""
+    memory = memory_over(store, data_dir=str(folder))
+    await memory.facts.add(OWNER, "Ana likes green tea")
+    await memory.append(OTHER, "user", "hello there")
+    await memory.join(OTHER.owner, OWNER)
+    await memory.facts.add(OTHER.owner, f"Ben keeps {SECRET} at home")
+    assert SECRET in await memory.files.file_read(OWNER, "facts/index.json"), "one folder tells of both"
+    return memory
+
+
+@pytest.mark.spec("FACT-6")
+@pytest.mark.parametrize(("gone", "stays", "left"), [(OTHER, KATE, "green tea"), (KATE, OTHER, SECRET)])
+async def test_the_files_of_who_was_joined_to_a_forgotten_owner_say_only_what_is_their_own(
+    store: Store, tmp_path: Path, gone: Binding, stays: Binding, left: str
+) -> None:
+    memory = await joined_over(store, tmp_path)
+    done = await memory.forget.owner(gone.owner, verify=True)
+    assert done.proof is not None and done.proof.clean, done.proof
+    index = await memory.files.file_read(stays.owner, "facts/index.json")
+    assert (SECRET in index, "green tea" in index) == (left == SECRET, left == "green tea")
+    with pytest.raises(NotFound):
+        await memory.files.file_read(gone.owner, "facts/index.json")
+
+
+@pytest.mark.spec("P3")
+@pytest.mark.parametrize("forgotten_before", [0, 1])
+async def test_a_kill_before_the_files_are_written_leaves_that_to_the_worker_also_what_nobody_can_read(
+    store: Store, tmp_path: Path, forgotten_before: int
+) -> None:
+    memory = await joined_over(store, tmp_path)
+    for _ in range(forgotten_before):
+        brief = await memory.facts.add(OTHER.owner, "Ben is tired today")
+        await memory.facts.forget(OTHER.owner, brief.id)
+    (day,) = [path for path in (tmp_path / "memory").rglob("2*.json") if SECRET in path.read_text()]
+    day.write_text(day.read_text()[:-20])
+    while not (await store.forget_owner(OTHER.owner)).done:
+        pass
+    await Worker(store, {"files": memory.files.act}, holder="w", limits=LIMITS).drain()
+    assert [path for path in (tmp_path / "memory").rglob("*.json") if SECRET in path.read_text()] == []
+    assert "green tea" in day.read_text()
+
+
 # --- the proof
 
 
