@@ -12,7 +12,7 @@ from datetime import date
 from zoneinfo import ZoneInfo
 
 from afterglow.clock import new_id
-from afterglow.errors import BadInput
+from afterglow.errors import BadInput, ClaimLost
 from afterglow.extraction import Facts, Outcome, Progress
 from afterglow.facts import (
     CONTENT_CHARS_MAX,
@@ -34,7 +34,7 @@ from afterglow.store.contract import Store
 from afterglow.store.facts import Again, FactsChanged, Gathered, WantedFacts
 from afterglow.store.log import Entry
 from afterglow.store.transaction import Scope
-from afterglow.turns import Draft, Session, Turn, check_text
+from afterglow.turns import Binding, Draft, Session, Turn, check_text
 from afterglow.work import Claim, Due
 from afterglow.worker import Commit, Worker
 
@@ -113,38 +113,38 @@ class Remembered:
         ]
 
     async def add(self, owner: str, content: str, *, type: FactType = "other", supersedes: str | None = None) -> Fact:
-        """The owner states a fact. One that is known gains this proof; one that was forgotten is there again."""
+        """The owner states a fact. One that was forgotten is there again; one of the owner's that is known stays as it is."""
         _check(type, FACT_TYPES, "type")
         check_text(content, "a fact")
         content = " ".join(content.split())
         if not 1 <= len(content) <= CONTENT_CHARS_MAX:
             raise BadInput(f"a fact has 1 to {CONTENT_CHARS_MAX} characters; this has {len(content)}")
-        turn = await self._stated(owner, content)
-        content = self._absolute(turn)
+        binding = await address_of(self._store, owner, CHANNEL)
+        note = self._note(binding, content)
+        content = self._absolute(note.draft)
+        turn: Turn | None = None
         for _ in range(_TRIES):
             known = await self._store.known_facts(owner, [content])
-            held = known.held.get(content)
-            if held is not None and held.status in ("active", "pending"):
-                if supersedes not in (None, held.id):
-                    raise BadInput(
-                        f"fact {held.id!r} ({held.status}) says this already; approve that one, and forget {supersedes!r} "
-                        "if it is no longer true"
-                    )
-                proof = Evidence(session=turn.session, seq=turn.seq, quote=turn.text, at=turn.at)
-                again = Again(owner=held.owner, fact=held.id, evidence=proof, believed=True)
-                try:
-                    await self._store.commit_facts(owner, Gathered(version=known.version, again=(again,)))
-                except FactsChanged:
-                    continue
+            held = _in_force(known.held.get(content))
+            if held is not None and supersedes not in (None, held.id):
+                raise BadInput(
+                    f"fact {held.id!r} ({held.status}) says this already; approve that one, and forget {supersedes!r} "
+                    "if it is no longer true"
+                )
+            if held is not None and turn is None and (held.status, held.trust) == ("active", "owner"):
                 await self.write_files(held.owner)
-                return await self._store.fact(owner, held.id)
-            fact = self._fact(turn, content, type, supersedes)
+                return held
+            turn = turn or await self._store.append(owner, binding, note)
+            new = self._fact(turn, content, type, supersedes)
             try:
-                (stored,) = await self._store.commit_facts(owner, Gathered(version=known.version, new=(fact,)))
+                await self._store.commit_facts(owner, _gathered(known.version, new, held))
             except FactsChanged:
                 continue
-            await self.write_files(stored.owner)
-            return stored
+            except ClaimLost:  # the note was forgotten with a fact that said the same
+                turn = None
+                continue
+            await self.write_files((held or new).owner)
+            return await self._store.fact(owner, (held or new).id)
         raise FactsChanged(f"the facts of {owner!r} changed {_TRIES} times while one was added; add it again")
 
     async def edit(self, owner: str, fact: str, content: str, *, type: FactType | None = None) -> Fact:
@@ -226,19 +226,19 @@ class Remembered:
         """Write all files of the owner anew from the database. What was edited in them is taken in first, as pending."""
         return await self._files.rebuild(owner)
 
-    async def _stated(self, owner: str, content: str) -> Turn:
-        """What the owner states, in the log: a note that sets off nothing, and that a fact can quote."""
-        binding = await address_of(self._store, owner, CHANNEL)
+    def _note(self, binding: Binding, content: str) -> Entry:
+        """What the owner states, for the log: a note that sets off nothing, and that a fact can quote."""
         draft = Draft(role="system", text=content, trust="owner", origin="task", at=self._store.clock.now())
         entry = self._entry_of(draft, binding.agent)
         if not normalised(entry.draft.text):
             raise BadInput("there is no word left in it, once what is private is taken out; say it in words")
-        return await self._store.append(owner, binding, entry)
+        return entry
 
-    def _absolute(self, turn: Turn) -> str:
+    def _absolute(self, note: Draft) -> str:
         """What the owner stated with "tomorrow" as the day it is; as it was typed, where that would be too long."""
-        absolute = made_absolute(turn.text, turn.at.astimezone(self._zone).date())
-        return absolute if len(absolute) <= CONTENT_CHARS_MAX else turn.text
+        assert note.at is not None, "a note says when it was written"
+        absolute = made_absolute(note.text, note.at.astimezone(self._zone).date())
+        return absolute if len(absolute) <= CONTENT_CHARS_MAX else note.text
 
     def _fact(self, turn: Turn, content: str, type: FactType, supersedes: str | None) -> Fact:
         return Fact(
@@ -265,6 +265,19 @@ class Remembered:
 def _going_on(progress: Progress, done: int) -> Progress:
     """Progress of what is left, told as progress of the whole."""
     return lambda now, rest: progress(done + now, done + rest)
+
+
+def _in_force(held: Fact | None) -> Fact | None:
+    """The fact, unless it was forgotten."""
+    return held if held is not None and held.status in ("active", "pending") else None
+
+
+def _gathered(version: int, new: Fact, held: Fact | None) -> Gathered:
+    """The new fact, or of one that is held already its proof."""
+    if held is None:
+        return Gathered(version=version, new=(new,))
+    again = Again(owner=held.owner, fact=held.id, evidence=new.evidence[0], believed=True)
+    return Gathered(version=version, again=(again,))
 
 
 def _day(day: str | None) -> str | None:

@@ -58,3 +58,13 @@ async def forget_statement(voice: Voice, number: int, order: dict[str, Any]) -> 
     await memory.facts.forget(KATE.owner, order["fact"])
     voice.say("forgotten")
     await store.close()
+
+
+async def state(voice: Voice, number: int, order: dict[str, Any]) -> None:
+    """State a fact."""
+    store = await open_store(order["address"])
+    chosen = Settings.model_validate({"data_dir": order["data_dir"], "zone": "UTC"})
+    memory = Memory(store, chosen, model=OfflineModel(), environ={})
+    await memory.facts.add(KATE.owner, order["content"])
+    voice.say("stated")
+    await store.close()

@@ -146,3 +146,20 @@ async def test_a_statement_that_is_forgotten_goes_with_its_turn_or_not_at_all(
     assert await holders(store, SECRET) == []
     assert await broken(store) == [] and await miscounted(store) == []
     await store.close()
+
+
+@pytest.mark.spec("FACT-11")
+async def test_a_note_whose_writer_was_killed_before_the_fact_was_stored_goes_when_that_is_forgotten(
+    address: str, nursery: Nursery, tmp_path: Path
+) -> None:
+    order = {"address": address, "data_dir": str(tmp_path), "content": f"I keep {SECRET}.", **TASKS}
+    child = nursery.one("state", failpoints="commit_facts:before=kill", **order)
+    assert child.was_killed and not child.lines, nursery.errors()
+    nursery.well("state", **order)
+    store = await opened(address)
+    (stated,) = await store.facts(OWNER)
+    assert len(stated.evidence) == 1 and stated.evidence[0].seq == 2
+    nursery.well("forget_statement", **order, fact=stated.id)
+    assert await holders(store, SECRET) == []
+    assert await broken(store) == [] and await miscounted(store) == []
+    await store.close()

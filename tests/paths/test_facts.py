@@ -15,6 +15,7 @@ from afterglow import recalled
 from afterglow.clock import FixedClock
 from afterglow.errors import AfterglowError, BadInput, ClaimLost, ModelBadOutput, ModelBusy, ModelStopped, NotFound
 from afterglow.extraction import Outcome
+from afterglow.facts import EVIDENCE_MAX
 from afterglow.means import SettingsMeans
 from afterglow.memory import Memory
 from afterglow.model import Request, scripted
@@ -28,11 +29,12 @@ from afterglow.store import forgetting
 from afterglow.store.contract import Store
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.transfer import export_lines, import_lines
-from afterglow.turns import Binding, Session, Turn
+from afterglow.turns import Binding, Draft, Session, Turn
 from afterglow.work import Due, Limits
 from afterglow.worker import Worker
 from tests.conftest import KATE, NOON, OTHER
 from tests.paths.conftest import OpenMemory
+from tests.remembering import remember
 
 SEATS = "I prefer aisle seats on flights."
 FACT = {"type": "preference", "content": "The user prefers aisle seats on flights.", "confidence": "high"}
@@ -819,16 +821,101 @@ async def test_what_is_known_stands_inside_the_fence_and_pending_facts_are_not_s
     assert "known already: I like tea." in asked[0].material and "I like tea" not in asked[0].instructions
 
 
-@pytest.mark.spec("P12")
-async def test_what_is_stated_twice_is_forgotten_with_both_statements(memory_with: OpenMemory) -> None:
+async def note(memory: Memory, text: str, owner: str = KATE.owner) -> Turn:
+    """A note by which its owner stated something, as it stays where a kill came before the fact."""
+    draft = Draft(role="system", text=text, trust="owner", origin="task", at=memory.store.clock.now())
+    entry = memory.intake.prepare(draft, KATE.agent)
+    return await memory.store.append(owner, Binding(agent=KATE.agent, channel="facts", sender="notes"), entry)
+
+
+async def saying_still(memory: Memory, word: str) -> list[str]:
+    return [hit.text for hit in (await memory.recall(word, owner=KATE.owner)).hits if word in hit.text]
+
+
+@pytest.mark.spec("FACT-11")
+async def test_what_is_stated_again_is_known_already_and_needs_no_other_note(memory_with: OpenMemory) -> None:
     memory = memory_with(answering=OfflineModel())
-    await said(memory, "Hello.")
     first = await memory.facts.add(KATE.owner, "I keep a quokka.")
-    again = await memory.facts.add(KATE.owner, "I keep a quokka!")
-    assert (again.id, len(again.evidence)) == (first.id, 2)
-    await memory.facts.forget(KATE.owner, first.id)
-    hits = (await memory.recall("quokka", owner=KATE.owner)).hits
-    assert not [hit for hit in hits if "quokka" in hit.text]
+    assert [await memory.facts.add(KATE.owner, "I keep a quokka!") for _ in range(EVIDENCE_MAX + 5)][-1] == first
+    assert (await memory.session(first.session, owner=KATE.owner)).turns == 1
+
+
+@pytest.mark.spec("FACT-11")
+async def test_what_waits_for_approval_is_approved_and_proved_by_being_stated(memory_with: OpenMemory) -> None:
+    memory = memory_with(answering=OfflineModel())
+    waiting = await remember(memory.store, "I keep a quokka.", status="pending", trust="external", why="a page says so")
+    stated = await memory.facts.add(KATE.owner, "I keep a quokka!")
+    assert (stated.id, stated.status, stated.trust, len(stated.evidence)) == (waiting.id, "active", "owner", 2)
+
+
+@pytest.mark.spec("P12", "FACT-11")
+async def test_an_edit_that_is_refused_leaves_no_note(memory_with: OpenMemory) -> None:
+    memory = memory_with(answering=OfflineModel())
+    quokka = await memory.facts.add(KATE.owner, "I keep a quokka.")
+    wombat = await memory.facts.add(KATE.owner, "I like wombats.")
+    with pytest.raises(BadInput, match="says this already"):
+        await memory.facts.edit(KATE.owner, wombat.id, "I keep a quokka!")
+    assert (await memory.session(quokka.session, owner=KATE.owner)).turns == 2
+    await memory.facts.forget(KATE.owner, quokka.id)
+    assert await saying_still(memory, "quokka") == []
+
+
+@pytest.mark.spec("P12", "SAFE-3")
+@pytest.mark.parametrize("owner", [KATE.owner, OTHER.owner])
+async def test_notes_that_say_a_forgotten_fact_go_with_it_though_none_is_its_proof(
+    memory_with: OpenMemory, owner: str
+) -> None:
+    memory = memory_with(answering=OfflineModel())
+    await said(memory, "Hello.", to=OTHER)
+    quokka = await memory.facts.add(KATE.owner, "I keep a quokka.")
+    await memory.join(OTHER.owner, KATE.owner)
+    notes = [await note(memory, text, owner) for text in ("I keep a QUOKKA", "i keep a quokka!", "My quokka is ill.")]
+    await memory.facts.forget(KATE.owner, quokka.id)
+    assert [(await memory.store.turn(owner, each.session, each.seq)).text for each in notes] == [
+        "",
+        "",
+        "My quokka is ill.",
+    ]
+    assert await saying_still(memory, "quokka") == ["My quokka is ill."]
+
+
+@pytest.mark.spec("P12", "SAFE-3")
+async def test_a_note_of_another_day_in_the_same_words_is_the_proof_of_another_fact(
+    memory_with: OpenMemory, clock: FixedClock
+) -> None:
+    memory = memory_with(answering=OfflineModel())
+    late = await note(memory, "The quokka comes tomorrow.")
+    monday = await memory.facts.add(KATE.owner, "The quokka comes tomorrow.")
+    clock.move(86400)
+    tuesday = await memory.facts.add(KATE.owner, "The quokka comes tomorrow.")
+    assert monday.id != tuesday.id
+    await memory.facts.forget(KATE.owner, monday.id)
+    assert (await memory.store.turn(KATE.owner, late.session, late.seq)).text == ""
+    assert await memory.facts.show(KATE.owner, tuesday.id) == tuesday
+    await memory.facts.forget(KATE.owner, tuesday.id)
+    assert await saying_still(memory, "quokka") == []
+
+
+@pytest.mark.spec("P12", "FACT-11")
+async def test_who_states_what_another_forgets_at_this_moment_has_stated_it(
+    memory_with: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = memory_with(answering=OfflineModel())
+    first = await memory.facts.add(KATE.owner, "I like wombats.")
+    append = memory.store.append
+
+    async def append_and_forget(*given: Any, **more: Any) -> Turn:
+        turn = await append(*given, **more)
+        monkeypatch.undo()
+        known = await memory.facts.add(KATE.owner, "I keep a quokka.")
+        await memory.facts.forget(KATE.owner, known.id)
+        return turn
+
+    monkeypatch.setattr(memory.store, "append", append_and_forget)
+    stated = await memory.facts.add(KATE.owner, "I keep a quokka.")
+    assert {each.id for each in await memory.facts.list(KATE.owner)} == {first.id, stated.id}
+    (proof,) = await memory.facts.proofs(stated)
+    assert proof.turns[-1].text == "I keep a quokka."
 
 
 @pytest.mark.spec("FACT-5")

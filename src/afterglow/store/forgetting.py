@@ -18,7 +18,7 @@ from itertools import pairwise
 from typing import Any
 
 from afterglow.clock import to_us
-from afterglow.facts import Fact
+from afterglow.facts import Fact, digest_of, normalised
 from afterglow.store import digests, evidence, facts, queue, remaking, search, sessions, stones, tasks
 from afterglow.store.transaction import Row, Tx
 from afterglow.turns import begins_exchange
@@ -61,13 +61,34 @@ def forget_fact(tx: Tx, fact: str, stated_on: Sequence[str], salt: str, now: dat
     unsay(tx, tx.owners)
     row = facts.existing_row(tx, fact)
     rows = facts.with_its_words(tx, row) if row["content"] else [row]
-    said = {(each["session"], each["seq"]) for row in rows for each in evidence.rows_of(tx, row)}
+    notes = [note for channel in stated_on for note in _notes(tx, channel, rows)]
     facts.forget_rows(tx, rows, now)
-    for session, seq in sorted(said):
-        found = sessions.find(tx, session)
-        if found is not None and found["channel"] in stated_on:
-            forget_turns(tx, session, seq, seq, salt, now)
+    for session, seq in notes:
+        forget_turns(tx, session, seq, seq, salt, now)
     return facts.fact(tx, fact)
+
+
+def _notes(tx: Tx, channel: str, rows: Sequence[Row]) -> list[tuple[str, int]]:
+    """The turns on this channel that prove one of these facts, or say it: not every one that does is kept as a proof."""
+    proofs = [each for row in rows for each in evidence.rows_of(tx, row)]
+    proving = {(each["session"], each["seq"]) for each in proofs}
+    quoted = {normalised(each["quote"]) for each in proofs if each["quote"]}
+    digests = {(row["owner"], row["digest"]) for row in rows}
+    said = tx.rows(
+        """SELECT t.session, t.seq, t.text, EXISTS (SELECT 1 FROM evidence AS e
+                    WHERE e.owner = t.owner AND e.session = t.session AND e.seq = t.seq) AS proves
+           FROM turns AS t WHERE {mine} AND removed <> :stone AND session IN
+             (SELECT id FROM sessions WHERE {mine} AND channel = :channel) ORDER BY t.session, t.seq""",
+        channel=channel,
+        stone=_STONE,
+    )
+    return [
+        (turn["session"], turn["seq"])
+        for turn in said
+        if (turn["session"], turn["seq"]) in proving
+        or any(digest_of(owner, turn["text"]) == digest for owner, digest in digests)
+        or (not turn["proves"] and normalised(turn["text"]) in quoted)  # "tomorrow", where the fact names the day
+    ]
 
 
 # Turns

@@ -37,8 +37,8 @@ class ForgettingVerbs(Running):
         return await self._write("forget_turns", owner, self._noted("forget_turns", run, look))
 
     async def forget_fact(self, owner: str, fact: str, *, stated_on: Sequence[str] = ()) -> Fact:
-        """Of the fact nothing stays but what keeps it from coming back. Of the turns that prove it, those on one of these
-        channels go with it: what was said there was said to have it kept.
+        """Of the fact nothing stays but what keeps it from coming back. The turns on one of these channels that prove it, or
+        say it in its words, go with it: what was said there was said to have it kept.
         """
         run = partial(forgetting.forget_fact, fact=fact, stated_on=stated_on, salt=self._salt(), now=self.clock.now())
         return await self._write("forget_fact", owner, self._noted("forget_fact", run, audited.status_of(fact)))
