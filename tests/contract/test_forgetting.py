@@ -28,6 +28,7 @@ from afterglow.store import forgetting as verbs_of_forgetting
 from afterglow.store import remaking
 from afterglow.store.contract import Store
 from afterglow.store.facts import Again, Gathered, WantedFacts
+from afterglow.store.inbox import Waiting
 from afterglow.store.log import Entry, Shown
 from afterglow.store.readings import Read
 from afterglow.store.sqlite import SQLiteStore
@@ -425,6 +426,32 @@ async def test_an_import_brings_no_older_fact_back_whose_words_were_forgotten(st
     await store.forget_fact(OWNER, third.id)
     await transfer.import_lines(memory_over(store), lines)
     assert await holders(store, "Ana likes green tea") == ["turns"], "what was said was not asked to be forgotten"
+
+
+@pytest.mark.parametrize("what", ["turn", "session", "owner"])
+async def test_an_import_brings_no_message_back_that_was_forgotten_while_it_waited(store: Store, what: str) -> None:
+    memory = memory_over(store)
+    asked = await memory.append(KATE, "user", f"the code is {SECRET}", key="asked")
+    session = await memory.session(asked.session, owner=OWNER)
+    waits: dict[str, Any] = {"owner": OWNER, "place": OWNER, "agent": "kate", "channel": "telegram", "sender": "ana"}
+    waits |= {"session": None, "reason": "user_message", "at": asked.at}
+    for place in (OWNER, session.id):
+        await store.put_message(Waiting(**{**waits, "place": place}, text=asked.text, key="asked"))
+    await store.put_message(Waiting(**waits, text="what about tea?", key="another"))
+    lines = await exported(store)
+    otherwise = [line.replace(SECRET, f"not {SECRET}") if '"waiting"' in line else line for line in lines]
+    if what == "owner":
+        await memory.forget.owner(OWNER, verify=True)
+        await memory.append(KATE, "user", "here I am again")
+    else:
+        await (memory.forget.turns(session, 1) if what == "turn" else memory.forget.session(session))
+    await transfer.import_lines(memory, lines)
+    if what == "turn":
+        await transfer.import_lines(memory, otherwise)
+    left = [each.text for place in (OWNER, session.id) for each in await store.waiting_messages(OWNER, place)]
+    assert left == ([] if what == "owner" else ["what about tea?"])
+    assert await holders(store, SECRET) == []
+    assert await broken(store) == []
 
 
 async def test_an_import_of_a_forgotten_session_brings_nothing_of_it_back(store: Store) -> None:

@@ -185,6 +185,11 @@ def _turn_by_key(tx: Tx, session_row: Row | None, key: str | None) -> Turn | Non
     return None if row is None else _turn(row)
 
 
+def is_stone_there(tx: Tx, session_row: Row, key: str) -> bool:
+    """Whether the session had a turn of this key that was forgotten."""
+    return _row_by_key(tx, session_row, stones.key_of(tx, session_row, key)) is not None
+
+
 def _row_by_key(tx: Tx, session_row: Row, key: str) -> Row | None:
     return tx.row(
         "SELECT * FROM turns WHERE {mine} AND owner = :owner AND session = :session AND key = :key",

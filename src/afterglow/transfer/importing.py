@@ -234,7 +234,7 @@ class _Import:
             await self._memory.store.restore_task(replace(task, prompt=clean))
 
     async def _message(self, value: dict[str, Any]) -> None:
-        """A message that waits, behind those that do; one that does so already stays as it is."""
+        """A message that waits, behind those that do; one that does so already, or was forgotten, stays as it is."""
         message = read(Waiting, value)
         assert message.binding and message.place and message.key, "a message has a place and a key"
         if self._is_forgotten(message.owner, message.place):
@@ -242,7 +242,7 @@ class _Import:
         draft = replace(_told(message.text), parts=message.parts)
         clean = self._memory.intake.prepare(draft, message.agent).draft
         kept = replace(message, text=clean.text, parts=tuple(clean.parts), listener=None)
-        await self._memory.store.put_message(kept)
+        await self._memory.store.restore_message(kept)
 
     async def _work(self, value: dict[str, Any]) -> None:
         owner, due = value.pop("owner"), read(Due, value)

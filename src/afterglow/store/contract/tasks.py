@@ -69,3 +69,9 @@ class TaskVerbs(Running):
         return await self._read(
             "exported_messages", scope, partial(moving_tasks.exported_messages, limit=limit, after=cursor)
         )
+
+    async def restore_message(self, message: Waiting) -> bool:
+        """The message waits for its answer, unless it was forgotten here; whether it does. For import."""
+        due = Due(kind="reply", at=self.clock.now(), reason=message.reason)
+        run = partial(moving_tasks.restore_message, message=message, due=due)
+        return await self._write("restore_message", message.owner, run)
