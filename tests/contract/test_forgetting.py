@@ -766,6 +766,47 @@ async def test_a_kill_before_the_files_are_written_leaves_that_to_the_worker_als
     assert "green tea" in day.read_text()
 
 
+SLACK = Binding(agent=KATE.agent, channel="slack", sender=KATE.sender)
+"""Another owner with the same agent and sender."""
+
+
+@pytest.mark.spec("FACT-11")
+async def test_what_each_of_two_joined_owners_states_is_its_own_also_with_the_same_agent_and_sender(
+    store: Store, tmp_path: Path
+) -> None:
+    memory = memory_over(store, data_dir=str(tmp_path))
+    tea = await memory.facts.add(OWNER, "Ana likes green tea")
+    await memory.append(SLACK, "user", "hello there")
+    await memory.join(SLACK.owner, OWNER)
+    secret = await memory.facts.add(SLACK.owner, f"Ana keeps {SECRET} at home")
+    more = [await memory.facts.add(owner, f"{owner} is here") for owner in (OWNER, SLACK.owner)]
+    assert (secret.owner, *(each.owner for each in more)) == (SLACK.owner, OWNER, SLACK.owner)
+    assert [each.session for each in more] == [tea.session, secret.session], "each goes on where it has begun"
+    await memory.part(SLACK.owner)
+    assert {each.id for each in await memory.facts.list(SLACK.owner)} == {secret.id, more[1].id}
+    await memory.join(SLACK.owner, OWNER)
+    done = await memory.forget.owner(SLACK.owner, verify=True)
+    assert done.proof is not None and done.proof.clean, done.proof
+    assert {each.id for each in await memory.facts.list(OWNER)} == {tea.id, more[0].id}
+
+
+@pytest.mark.spec("FACT-6")
+async def test_what_is_changed_in_a_file_is_taken_in_as_that_of_the_joined_owner_who_said_it(
+    store: Store, tmp_path: Path
+) -> None:
+    memory = memory_over(store, data_dir=str(tmp_path))
+    await memory.facts.add(OWNER, "Ana likes rye bread")
+    await memory.facts.add(SLACK.owner, "Ana likes green tea")
+    await memory.join(SLACK.owner, OWNER)
+    await memory.facts.rebuild(OWNER)
+    (day,) = (tmp_path / "memory").rglob("2*.json")
+    for owner, before, after in ((OWNER, "rye", "oat"), (SLACK.owner, "green", "black")):
+        day.write_text(day.read_text().replace(before, after))
+        (taken,) = (await memory.facts.rebuild(OWNER)).taken
+        assert (taken.owner, after in taken.content) == (owner, True)
+        assert (await store.session(OWNER, taken.session)).owner == owner
+
+
 # --- the proof
 
 

@@ -129,7 +129,10 @@ class Taking:
 
 
 async def address_of(store: Store, owner: str, channel: str) -> Binding:
-    """The address that an owner's own statements are written from: with its agent and sender, on a channel of their own."""
+    """The address that an owner's own statements are written from: with its agent and sender, on a channel of their own.
+
+    Owners that are joined may have the same; each has sessions of its own there.
+    """
     named = binding_of(owner)
     if named is None:
         newest = await store.sessions(owner, limit=1)

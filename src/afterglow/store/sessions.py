@@ -74,7 +74,7 @@ def close_session(tx: Tx, session: str, at_us: int, by: ClosedBy = "closed") -> 
 
 def reopen_session(tx: Tx, session: str) -> Session:
     row = existing(find(tx, session, lock=True), session)
-    following = newest(tx, binding_of(row))
+    following = newest(tx, binding_of(row), owner=row["owner"])
     if row["state"] != "closed":
         raise BadInput(f"session {session!r} is not closed; there is nothing to restore")
     if row["forgetting"]:
@@ -292,10 +292,12 @@ def existing(row: Row | None, session_id: str) -> Row:
     return row
 
 
-def newest(tx: Tx, binding: Binding, lock: bool = False) -> Row | None:
+def newest(tx: Tx, binding: Binding, lock: bool = False, owner: str | None = None) -> Row | None:
+    """The owner's own, whoever is joined to it: what each states is on a binding that joined owners may share."""
     return tx.row(
-        f"""SELECT * FROM sessions WHERE {{mine}} AND agent = :agent AND channel = :channel AND sender = :sender
-            ORDER BY created_at DESC, id DESC LIMIT 1 {"{lock}" if lock else ""}""",
+        f"""SELECT * FROM sessions WHERE {{mine}} AND owner = :owner AND agent = :agent AND channel = :channel
+              AND sender = :sender ORDER BY created_at DESC, id DESC LIMIT 1 {"{lock}" if lock else ""}""",
+        owner=owner or tx.owner,
         agent=binding.agent,
         channel=binding.channel,
         sender=binding.sender,
