@@ -379,10 +379,11 @@ class Memory(Returning):
         used = await self.store.generations(owner)
         if used and used[0].name != self.embedder.name:  # a server's embedder is another, and its business
             return
-        if 0 < len(await self.store.unembedded(owner, _EMBEDDED_AT_ONCE + 1)) <= _EMBEDDED_AT_ONCE:
-            due = Due(kind="vectors", at=self.store.clock.now(), reason="search", subject=owner)
-            await self.store.mark_due(owner, due)
-            await self._worker.attend(owner, "vectors", owner, at_once=True)
+        for each in await self.store.folder_owners(owner):  # what joined owners said is listed for each of them
+            if 0 < len(await self.store.unembedded(each, _EMBEDDED_AT_ONCE + 1)) <= _EMBEDDED_AT_ONCE:
+                due = Due(kind="vectors", at=self.store.clock.now(), reason="search", subject=each)
+                await self.store.mark_due(each, due)
+                await self._worker.attend(each, "vectors", each, at_once=True)
 
     @cached_property
     def _meaning(self) -> Meaning | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,11 +12,14 @@ import pytest
 from afterglow import failpoints
 from afterglow.clock import FixedClock
 from afterglow.errors import ClaimLost, ModelBusy
+from afterglow.means import SettingsMeans
+from afterglow.memory import Memory
 from afterglow.search import words
 from afterglow.search.meaning import Meaning
 from afterglow.search.memory_search import memory_search
 from afterglow.search.signs import Signs
 from afterglow.search.vectors import BATCH, Vectors
+from afterglow.settings import Settings
 from afterglow.store import search
 from afterglow.store.contract import Store
 from afterglow.store.transaction import EVERYONE, Tx
@@ -358,3 +362,18 @@ async def test_new_vectors_are_read_as_they_come(store: Store) -> None:
     await say(store, "a cat sat there")
     await work(store, embedder)
     assert len((await memory_search(store, meaning, KATE.owner, "animal")).hits) == 2
+
+
+async def test_without_a_server_what_joined_owners_said_is_found_by_meaning_too(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SettingsMeans, "embedder", lambda self: Themes())
+    given = {"data_dir": str(tmp_path), "zone": "UTC", "search": {"embedder": "test:themes"}}
+    memory = Memory(store, Settings.model_validate(given), environ={})
+    await memory.append(KATE, "user", "my puppy sleeps")
+    await memory.append(WEB, "user", "the bus is late")
+    await memory.join(WEB.owner, KATE.owner)
+    for owner in (KATE.owner, WEB.owner):
+        found = await memory.recall("animal", owner=owner)
+        assert found.by_meaning and found.hits[0].text == "my puppy sleeps"
+        assert (await memory.recall("vehicle", owner=owner)).hits[0].text == "the bus is late"
