@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from afterglow.errors import AfterglowError, BadInput
-from afterglow.forgetting import Forgetting, Progress, forget_owner, forget_session, forget_turns
+from afterglow.forgetting import Forgetting, Progress, Rewrite, forget_owner, forget_session, forget_turns
 from afterglow.memory_files import MemoryFiles
 from afterglow.reading import check_session, one_owner
 from afterglow.store.contract import Store
@@ -66,13 +66,18 @@ class Forget:
         )
 
     async def _rewrite(self, owner: str) -> None:
-        try:
-            await self._files.rebuild(owner)
-        except AfterglowError as error:
-            raise type(error)(
-                f"it is forgotten in the database, and the memory files may still hold it: {error}. Mend that, and run "
-                "`afterglow facts rebuild`"
-            ) from None
+        await rewritten(self._files.rebuild, owner)
+
+
+async def rewritten(rewrite: Rewrite, owner: str) -> None:
+    """The memory files say no more what is forgotten, or it is an error that says so."""
+    try:
+        await rewrite(owner)
+    except AfterglowError as error:
+        raise type(error)(
+            f"it is forgotten in the database, and the memory files may still hold it: {error}. Mend that, and run "
+            "`afterglow facts rebuild`"
+        ) from None
 
 
 def _check_number(seq: object) -> None:

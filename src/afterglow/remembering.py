@@ -26,6 +26,7 @@ from afterglow.facts import (
     normalised,
 )
 from afterglow.facts.dates import made_absolute
+from afterglow.forget import rewritten
 from afterglow.memory_files import Agreed, MemoryFiles
 from afterglow.memory_files.taking import address_of
 from afterglow.reading import check_session
@@ -181,9 +182,11 @@ class Remembered:
         """Nothing of the fact stays but what keeps it from coming back.
 
         Turns of a conversation that prove it stay. What was said to Afterglow alone, to have it kept, is forgotten with it.
+        Where the memory files cannot be written, that is an error; the fact is forgotten all the same.
         """
         forgotten = await self._store.forget_fact(owner, fact, stated_on=_OWN_CHANNELS)
-        await self.write_files(forgotten.owner)
+        await rewritten(self._files.bring, forgotten.owner)
+        await self.write_files(forgotten.owner)  # which ends the work that is due
         return forgotten
 
     async def extract(

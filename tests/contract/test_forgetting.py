@@ -15,7 +15,7 @@ import pytest
 
 from afterglow import forgetting, transfer
 from afterglow.clock import FixedClock
-from afterglow.errors import ClaimLost, NotFound, StoreUnavailable
+from afterglow.errors import ClaimLost, NotFound, StoreUnavailable, StoreUnusable
 from afterglow.facts import Evidence, Fact
 from afterglow.forgetting import forget_owner, forget_session, forget_turns
 from afterglow.memory import Memory
@@ -805,6 +805,26 @@ async def test_what_is_changed_in_a_file_is_taken_in_as_that_of_the_joined_owner
         (taken,) = (await memory.facts.rebuild(OWNER)).taken
         assert (taken.owner, after in taken.content) == (owner, True)
         assert (await store.session(OWNER, taken.session)).owner == owner
+
+
+@pytest.mark.spec("FACT-11")
+@pytest.mark.parametrize("how", ["forget", "reject"])
+async def test_who_forgets_a_fact_is_told_where_the_files_still_hold_it(store: Store, tmp_path: Path, how: str) -> None:
+    memory = memory_over(store, data_dir=str(tmp_path))
+    status: dict[str, Any] = {"status": "pending", "why": "a page says so"} if how == "reject" else {}
+    known = await remember(store, f"Ana keeps {SECRET} at home", **status)
+    await memory.facts.rebuild(OWNER)
+    (folder,) = (tmp_path / "memory").glob("*/facts")
+    folder.rename(folder.parent / "elsewhere")
+    folder.symlink_to("elsewhere")
+    with pytest.raises(StoreUnusable, match=r"may still hold it: .*facts rebuild"):
+        await getattr(memory.facts, how)(OWNER, known.id)
+    assert (await memory.facts.show(OWNER, known.id)).status == "forgotten"
+    folder.unlink()
+    (folder.parent / "elsewhere").rename(folder)
+    await memory.facts.forget(OWNER, known.id)
+    assert [path for path in (tmp_path / "memory").rglob("*.json") if SECRET in path.read_text()] == []
+    assert await kinds_due(store, OWNER) == {}, "the work that was due is done with it"
 
 
 # --- the proof

@@ -65,6 +65,16 @@ def test_facts_are_read_listed_and_shown_with_their_proof(run: Run, told: Path) 
     assert "No fact fits" in run("facts", "list", "--type", "event").stderr
 
 
+@pytest.mark.spec("FACT-11", "SAFE-3")
+def test_who_forgets_a_fact_is_told_where_the_files_still_hold_it(run: Run, told: Path) -> None:
+    fact = json.loads(run("facts", "add", "I like green tea", "--json").stdout)["fact"]
+    (folder,) = (told / "memory").glob("*/facts")
+    folder.rename(folder.parent / "elsewhere")
+    folder.symlink_to("elsewhere")
+    error = " ".join(run("facts", "forget", fact["id"], "--yes", code=1).stderr.split())
+    assert "it is forgotten in the database, and the memory files may still hold it" in error
+
+
 def test_the_owner_approves_rejects_edits_and_forgets(run: Run, told: Path) -> None:
     run("facts", "extract")
     (waiting,) = items(run, "--status", "pending")

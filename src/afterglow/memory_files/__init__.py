@@ -72,7 +72,11 @@ class MemoryFiles:
 
     async def rebuild(self, owner: str) -> Agreed:
         """Write all files of the owner anew from the database. Edits are taken in first, as ever."""
-        agreed = await self._agree(owner, anew=True)
+        return await self.bring(owner, anew=True)
+
+    async def bring(self, owner: str, *, anew: bool = False) -> Agreed:
+        """Bring the owner's files to what the database says now, whether that is due or not."""
+        agreed = await self._agree(owner, anew=anew)
         await self._store.commit_files(owner, agreed.troubles)
         return agreed
 
