@@ -21,7 +21,10 @@ _OF_ONE_TEXT_MAX = 30
 _RARE_CHARS_MIN = 9
 _RUN_WORDS = 3
 _RUN_CHARS_MIN = 12
-_SHORT_CHARS_MIN = 6
+_WHOLE_BYTES_MIN = 6
+_NUMBER_BYTES_MIN = 4
+"""What is shorter, or a short word without a digit, stands in any file by chance."""
+_WHOLE_CHARS_MAX = 80
 _WORD = re.compile(r"\w[\w'’.@:/+-]*\w|\w")
 _SAID = ("turns", "whole_turns", "reports")
 """What somebody said, a source among them; all else is made of it."""
@@ -48,6 +51,8 @@ async def prove(
     They were said by this owner, in this session or in all of its. Where bytes are left that belong to no row, all of the
     database is written anew, and searched again.
     """
+    short = [piece for piece in sought if _is_too_short(piece)]
+    sought = [piece for piece in sought if piece not in short]
     scrubbed = await _scrubbed(store)
     if not scrubbed.files or (await _look(store, scrubbed, scrubbed.files, sought))[1]:
         scrubbed = await _scrubbed(store, whole=True)
@@ -63,7 +68,7 @@ async def prove(
         looked_at=("the rows of every table", *map(str, files)),
         found=tuple(dict.fromkeys([*map(_row, left), *in_files])),
         said_elsewhere=tuple(dict.fromkeys(_row(each) for each in held if each not in left)),
-        not_looked_at=scrubbed.unseen,
+        not_looked_at=(*scrubbed.unseen, *_untold(len(short))),
     )
 
 
@@ -101,6 +106,16 @@ def _came_from(held: Held, owner: str, session: str | None) -> bool:
     return held.owner == owner and (session is None or held.session in (None, session))
 
 
+def _is_too_short(piece: str) -> bool:
+    has_digit = any(char.isdigit() for char in piece)
+    return len(piece.encode()) < (_NUMBER_BYTES_MIN if has_digit else _WHOLE_BYTES_MIN)
+
+
+def _untold(texts: int) -> list[str]:
+    told = "1 text is" if texts == 1 else f"{texts} texts are"
+    return [f"{told} too short to be looked for"] if texts else []
+
+
 def _row(held: Held) -> str:
     return f"table {held.table} ({held.place}): {_brief(held.word)}"
 
@@ -130,12 +145,17 @@ def _forms(piece: str) -> set[bytes]:
 
 
 def pieces(text: str) -> list[str]:
-    """What a text is recognised by: its runs of three words, the longest first, and its rare words."""
+    """What a text is recognised by: its runs of three words, the longest first, and its rare words; without runs, itself.
+
+    That may be too short to be looked for: `prove` says so.
+    """
     spans = [match.span() for match in _WORD.finditer(text)]
     runs = [text[spans[n][0] : spans[n + _RUN_WORDS - 1][1]] for n in range(len(spans) - _RUN_WORDS + 1)]
     runs = sorted((run for run in runs if len(run) >= _RUN_CHARS_MIN and "\n" not in run), key=len, reverse=True)
     words = [text[start:end] for start, end in spans]
     rare = [word for word in words if len(word) >= _RARE_CHARS_MIN and any(char.isdigit() for char in word)]
     rare += [word.lower() for word in rare]  # as the index of words has them
-    short = [text.strip()] if len(words) < _RUN_WORDS and len(text.strip()) >= _SHORT_CHARS_MIN else []
-    return list(dict.fromkeys([*rare[:_OF_ONE_TEXT_MAX], *runs[:_OF_ONE_TEXT_MAX], *short]))
+    found = [*rare[:_OF_ONE_TEXT_MAX], *runs[:_OF_ONE_TEXT_MAX]]
+    if not runs:
+        found.append(text.strip()[:_WHOLE_CHARS_MAX].rstrip())
+    return [piece for piece in dict.fromkeys(found) if piece]

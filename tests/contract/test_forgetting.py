@@ -992,7 +992,30 @@ async def test_bytes_that_belong_to_no_row_are_found_and_written_over(store: Sto
 def test_a_text_is_recognised_by_its_runs_of_words_and_its_rare_words() -> None:
     found = pieces("My code is Zulu99887 and nobody knows it")
     assert "Zulu99887" in found and "zulu99887" in found and "code is Zulu99887" in found
-    assert pieces("My pin") == ["My pin"] and pieces("yes") == []
+    assert pieces("My pin") == ["My pin"] and pieces(" \n") == []
+
+
+@pytest.mark.parametrize("text", ["PIN is 4471", "#4471", "bread\nbutter\nquince", "密码是零"])
+async def test_a_short_text_is_looked_for_as_a_whole(store: Store, tmp_path: Path, text: str) -> None:
+    session = await talk(store, text, "I see")
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "copy.log").write_text(f"somebody said: {text}!")
+    done = await forget_turns(store, session, 1, verify=True, data_dir=folder)
+    assert done.proof is not None and not done.proof.clean
+    assert any(place.startswith(str(folder / "copy.log")) for place in done.proof.found)
+
+
+async def test_the_proof_says_of_how_many_texts_it_can_say_nothing(store: Store, tmp_path: Path) -> None:
+    session = await talk(store, "yes", "ok", f"the code is {SECRET} today", "yes")
+    done = await forget_turns(store, session, 1, verify=True, data_dir=tmp_path)
+    assert done.proof is not None and "1 text is too short to be looked for" in done.proof.not_looked_at
+    done = await forget_turns(store, session, 2, 4, verify=True, data_dir=tmp_path)
+    assert done.proof is not None and "2 texts are too short to be looked for" in done.proof.not_looked_at
+    done = await forget_turns(store, session, 1, 4, verify=True, data_dir=tmp_path)
+    assert done.proof is not None and not any("too short" in each for each in done.proof.not_looked_at), (
+        "they are empty"
+    )
 
 
 async def test_a_proof_that_the_database_has_no_time_for_says_so(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
