@@ -501,6 +501,54 @@ async def test_an_index_that_nobody_can_read_is_left_as_it_is_and_the_days_are_w
     assert [each.name for each in await store.file_troubles(KATE.owner)] == ["facts/index.json"]
 
 
+def not_to_be_read(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """As for somebody who may not: the tests may be run by one who may read everything."""
+    opening = os.open
+
+    def refused(path: Any, flags: int, *given: Any, **more: Any) -> int:
+        if str(path).endswith(name) and not flags & os.O_WRONLY:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return opening(path, flags, *given, **more)
+
+    monkeypatch.setattr(os, "open", refused)
+
+
+@pytest.mark.spec("FACT-6", "FACT-8")
+async def test_a_file_that_may_not_be_read_is_told_and_the_others_are_written(
+    store: Store, files: MemoryFiles, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await remember(store, "One thing", "2026-03-01")
+    await remember(store, "Another thing")
+    await work(store, files)
+    with monkeypatch.context() as closed:
+        not_to_be_read(closed, "2026-03-01.json")
+        await remember(store, "A third")
+        await work(store, files)
+        (trouble,) = (await files.rebuild(KATE.owner)).troubles
+        assert (trouble.name, "cannot be read: Permission denied" in trouble.problem) == ("facts/2026-03-01.json", True)
+        assert await store.file_troubles(KATE.owner) == [trouble]
+        assert "A third" in (folder / f"{DAY}.json").read_text() and "A third" in (folder / "index.json").read_text()
+        with pytest.raises(NotAllowed, match="cannot be read"):
+            await files.file_read(KATE.owner, "facts/2026-03-01.json")
+    await files.rebuild(KATE.owner)
+    assert await store.file_troubles(KATE.owner) == []
+    assert await is_equal_to_the_database(store, folder)
+
+
+@pytest.mark.spec("P12")
+async def test_a_file_that_may_not_be_read_does_not_stay_when_something_was_forgotten_since(
+    store: Store, files: MemoryFiles, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await remember(store, "One thing")
+    fact = await remember(store, "UNSAYABLE thing")
+    await work(store, files)
+    with monkeypatch.context() as closed:
+        not_to_be_read(closed, f"{DAY}.json")
+        await store.forget_fact(KATE.owner, fact.id)
+        await work(store, files)
+    assert await is_equal_to_the_database(store, folder)
+
+
 @pytest.mark.spec("P12")
 @pytest.mark.parametrize("broken", ["not JSON", "half of it", "a link"])
 async def test_what_nobody_can_read_does_not_stay_when_something_was_forgotten_since(

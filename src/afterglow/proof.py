@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -43,6 +44,14 @@ class Proof:
     not_looked_at: tuple[str, ...]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Searched:
+    there: list[tuple[Path, str]]
+    """What stands in which file."""
+    closed: dict[Path, str]
+    """The files that cannot be read, and why."""
+
+
 async def prove(
     store: Store, sought: Sequence[str], *, owner: str, session: str | None = None, data_dir: Path | None = None
 ) -> Proof:
@@ -54,21 +63,27 @@ async def prove(
     short = [piece for piece in sought if _is_too_short(piece)]
     sought = [piece for piece in sought if piece not in short]
     scrubbed = await _scrubbed(store)
-    if not scrubbed.files or (await _look(store, scrubbed, scrubbed.files, sought))[1]:
+    if not scrubbed.files or (await _look(store, scrubbed, scrubbed.files, sought))[1].there:
         scrubbed = await _scrubbed(store, whole=True)
-    files = [*scrubbed.files, *_others(data_dir, scrubbed.files)]
-    held, there = await _look(store, scrubbed, files, sought)
-    in_files = [f"{path}: {_brief(piece)}" for path, piece in there]
+    others, closed = _others(data_dir, scrubbed.files)
+    files = [*scrubbed.files, *others]
+    held, searched = await _look(store, scrubbed, files, sought)
+    closed |= searched.closed
+    in_files = [f"{path}: {_brief(piece)}" for path, piece in searched.there]
     said = {
         each.word.casefold() for each in held if each.table in _SAID
     }  # the index has a word that a turn says in small letters
     left = [each for each in held if each.word.casefold() not in said and _came_from(each, owner, session)]
     return Proof(
         clean=not in_files and not left,
-        looked_at=("the rows of every table", *map(str, files)),
+        looked_at=("the rows of every table", *(str(path) for path in files if path not in closed)),
         found=tuple(dict.fromkeys([*map(_row, left), *in_files])),
         said_elsewhere=tuple(dict.fromkeys(_row(each) for each in held if each not in left)),
-        not_looked_at=(*scrubbed.unseen, *_untold(len(short))),
+        not_looked_at=(
+            *scrubbed.unseen,
+            *(f"{path}: it cannot be read ({problem})" for path, problem in closed.items()),
+            *_untold(len(short)),
+        ),
     )
 
 
@@ -84,7 +99,7 @@ async def _scrubbed(store: Store, *, whole: bool = False) -> Scrubbed:
 
 async def _look(
     store: Store, scrubbed: Scrubbed, files: Sequence[Path], sought: Sequence[str]
-) -> tuple[list[Held], list[tuple[Path, str]]]:
+) -> tuple[list[Held], _Searched]:
     """The rows that hold any of these, and the files that hold any that stands in no row.
 
     Where files hold text as it was written, rows are only looked at for what stands in a file.
@@ -93,10 +108,10 @@ async def _look(
     looked_for = set[str]() if scrubbed.plain else set(sought)
     while True:
         alive = {each.word for each in held}
-        there = await asyncio.to_thread(_search, files, [piece for piece in sought if piece not in alive])
-        new = sorted({piece for _, piece in there} - looked_for)
+        searched = await asyncio.to_thread(_search, files, [piece for piece in sought if piece not in alive])
+        new = sorted({piece for _, piece in searched.there} - looked_for)
         if not new:
-            return held, there
+            return held, searched
         held += await store.rows_holding(new)
         looked_for |= set(new)
 
@@ -124,19 +139,42 @@ def _brief(piece: str) -> str:
     return repr(piece if len(piece) <= 40 else piece[:40] + "…")
 
 
-def _others(data_dir: Path | None, known: Iterable[Path]) -> list[Path]:
-    """The other files of the data folder: memory files, logs."""
+def _others(data_dir: Path | None, known: Iterable[Path]) -> tuple[list[Path], dict[Path, str]]:
+    """The other files of the data folder (memory files, logs), and the folders in it that cannot be read."""
     if data_dir is None:
-        return []
+        return [], {}
     seen = {path.resolve() for path in known}
-    return sorted(path for path in data_dir.rglob("*") if path.is_file() and path.resolve() not in seen)
+    problems: list[OSError] = []
+    found = [Path(folder, name) for folder, _, names in os.walk(data_dir, onerror=problems.append) for name in names]
+    closed = {Path(each.filename): _why(each) for each in problems if not isinstance(each, FileNotFoundError)}
+    return sorted(path for path in found if _may_be_read(path) and path.resolve() not in seen), closed
 
 
-def _search(files: Iterable[Path], sought: Sequence[str]) -> list[tuple[Path, str]]:
+def _may_be_read(path: Path) -> bool:
+    """Whether it is a file, for all that can be seen: the search then tells."""
+    try:
+        return path.is_file()
+    except OSError:
+        return True
+
+
+def _search(files: Iterable[Path], sought: Sequence[str]) -> _Searched:
     """Which files hold any of these, in any of the ways that text is written down."""
     wanted = {form: piece for piece in sought for form in _forms(piece)}
     literals = Literals(wanted)
-    return [(path, piece) for path in files for piece in sorted({wanted[form] for form in literals.found_in(path)})]
+    searched = _Searched(there=[], closed={})
+    for path in files:
+        try:
+            found = literals.found_in(path)
+        except OSError as error:
+            searched.closed[path] = _why(error)
+        else:
+            searched.there.extend((path, piece) for piece in sorted({wanted[form] for form in found}))
+    return searched
+
+
+def _why(error: OSError) -> str:
+    return error.strerror or str(error)
 
 
 def _forms(piece: str) -> set[bytes]:

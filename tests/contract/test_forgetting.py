@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+import os
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
@@ -916,6 +918,35 @@ async def test_the_proof_finds_what_is_left_in_a_file_of_the_data_folder(store: 
     session = await talk(store, f"the code is {SECRET} today", "I see", session="again")
     done = await forget_turns(store, session, 1, verify=True, data_dir=folder, rewrite=rewrite)
     assert done.proof is not None and done.proof.clean
+
+
+async def test_the_proof_names_files_and_folders_that_it_may_not_read(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "data"
+    (folder / "locked").mkdir(parents=True)
+    (folder / "closed.txt").write_text("x")
+    (folder / "copy.txt").write_text(f"the code is {SECRET} today")
+    opening, listing = Path.open, os.scandir
+
+    def open_some(path: Path, *given: Any, **more: Any) -> Any:
+        if path.name == "closed.txt":
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return opening(path, *given, **more)
+
+    def list_some(path: Any = ".") -> Any:
+        if str(path).endswith("locked"):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return listing(path)
+
+    monkeypatch.setattr(Path, "open", open_some)
+    monkeypatch.setattr(os, "scandir", list_some)
+    session = await talk(store, f"the code is {SECRET} today", "I see")
+    done = await forget_turns(store, session, 1, verify=True, data_dir=folder)
+    assert done.proof is not None and not done.proof.clean, "the other files are searched"
+    for name in ("closed.txt", "locked"):
+        assert f"{folder / name}: it cannot be read (Permission denied)" in done.proof.not_looked_at
+    assert str(folder / "closed.txt") not in done.proof.looked_at
 
 
 async def canaries(store: Store, count: int) -> list[Session]:

@@ -6,6 +6,7 @@ swapped for a link meanwhile can lead elsewhere. Elsewhere each name is looked a
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
@@ -23,6 +24,8 @@ _READ_FILE = _READ | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 _READ_FOLDER = _READ | getattr(os, "O_DIRECTORY", 0)
 _REPARSE_POINT = 0x400
 _TRIES_MAX = 5
+_SWAPPED = (errno.ENOENT, errno.ELOOP, errno.ENOTDIR, errno.ENXIO)
+"""What opening a name says when something else has been put there since it was looked at."""
 LOCK = ".lock"
 _NEW = ".new"
 
@@ -108,14 +111,15 @@ class Folder:
             self._check_plain(name, before, alone)
             try:
                 handle = os.open(self._at(name), _READ_FILE, dir_fd=self._handle)
-            except OSError:  # it was removed or swapped a moment ago
-                continue
-            with os.fdopen(handle, "rb") as file:
-                opened = os.fstat(handle)
-                self._check_plain(name, opened, alone)
-                if self._handle is None and not self._is_still(before, opened):
-                    continue
-                return file.read(bytes_max + 1), opened
+                with os.fdopen(handle, "rb") as file:
+                    opened = os.fstat(handle)
+                    self._check_plain(name, opened, alone)
+                    if self._handle is None and not self._is_still(before, opened):
+                        continue
+                    return file.read(bytes_max + 1), opened
+            except OSError as error:
+                if error.errno not in _SWAPPED:
+                    raise NotAllowed(f"{self._called(name)!r} cannot be read: {error.strerror or error}") from None
         raise NotFound(f"there is no file {self._called(name)!r} in the memory folder; file_list shows what there is")
 
     def put(self, name: str, data: bytes, check: Callable[[], None]) -> None:
