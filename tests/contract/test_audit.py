@@ -52,7 +52,7 @@ NOT_AUDITED = {
     **dict.fromkeys(("reserve_spend", "settle_spend"), SPEND),
     "note_use": "when a token was last used stands with the token, to the minute",
     "read_anew": "only how far a session was read; what the reading finds has its line",
-    "commit_files": "which memory files were left alone; the files follow the facts, and those have lines",
+    "commit_files": "what the memory files said, and which were left alone; the files follow the facts, and those have lines",
 }
 """What writes, and is not in the audit, each with the reason."""
 TURNS = ("append", "begin_exchange")

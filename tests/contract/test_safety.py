@@ -31,7 +31,7 @@ pytestmark = pytest.mark.spec("SAFE-2")
 own_server = faults.own_server
 OF_EVERYONE = {
     *("untold_people", "waiting_places", "owners", "claim", "tokens", "find_token", "check", "join", "part"),
-    "restore_owner",
+    *("restore_owner", "owners_with_files"),
 }
 TABLES = (
     "owners",
@@ -51,6 +51,8 @@ TABLES = (
     "facts",
     "evidence",
     "readings",
+    "memory_files",
+    "written_files",
     "stone_salts",
     "stones",
     "presence",

@@ -23,7 +23,7 @@ from afterglow.store.arrivals import Arriving, Handler
 from afterglow.store.blocks import Change
 from afterglow.store.contract import Store
 from afterglow.store.facts import Again, Gathered, WantedFacts
-from afterglow.store.files import FileTrouble
+from afterglow.store.files import FileTrouble, WrittenFiles
 from afterglow.store.goals import Step
 from afterglow.store.inbox import Waiting
 from afterglow.store.log import Entry, Shown
@@ -89,6 +89,7 @@ async def prepare(store: Store) -> None:
         await store.forget_turns(binding.owner, "to-restore", 1, 1)
         await _was_away(store, binding)
         await _is_busy(store, binding)
+        await store.commit_files(binding.owner, _files(binding.owner, "digest"))
     await store.append(GONE.owner, GONE, said("from a door that is to go"))
     for hand in HANDS:
         await store.restore_owner(hand)
@@ -404,8 +405,10 @@ async def _revoke_token(store: Store) -> Any:
     return await store.revoke_token(token.id)
 
 
-def _trouble() -> FileTrouble:
-    return FileTrouble(owner=KATE.owner, name="facts/2026-03-02.json", problem="it is a folder", found_at=NOON)
+def _files(owner: str, digest: str) -> WrittenFiles:
+    day, index = "facts/2026-03-02.json", "facts/index.json"
+    trouble = FileTrouble(owner=owner, name=day, problem="it is a folder", found_at=NOON)
+    return WrittenFiles(digests={(owner, day): "", (owner, index): digest}, troubles=(trouble,))
 
 
 async def _embedded(store: Store) -> None:
@@ -504,7 +507,9 @@ VERBS: dict[str, Verb] = {
     "keep_schedule": lambda store: store.keep_schedule("another", None),
     "folder_owners": lambda store: store.folder_owners(MAIL.owner),
     "remembered": lambda store: store.remembered(KATE.owner),
-    "commit_files": lambda store: store.commit_files(KATE.owner, [_trouble()]),
+    "commit_files": lambda store: store.commit_files(KATE.owner, _files(KATE.owner, "another digest")),
+    "file_digests": lambda store: store.file_digests(KATE.owner),
+    "owners_with_files": lambda store: store.owners_with_files(),
     "file_troubles": lambda store: store.file_troubles(KATE.owner),
     "record_goal": lambda store: store.record_goal(KATE.owner, _step("kate", "2"), [_due("prose", "kate")]),
     "goal_events": lambda store: store.goal_events(KATE.owner, "told"),

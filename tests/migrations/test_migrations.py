@@ -118,6 +118,7 @@ ROWS: dict[int, list[str]] = {
         f"""INSERT INTO audit (at, owner, who, what, session, about)
             VALUES (5, '{OWNER}', 'token:phone', 'append', 'old', '{{"first_seq": 1}}')""",
     ],
+    14: [f"INSERT INTO written_files VALUES ('{OWNER}', 'facts/1970-01-01.json', 'd')"],
 }
 
 

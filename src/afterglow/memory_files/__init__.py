@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Generator, Iterable
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -21,21 +21,24 @@ from typing import TypeVar
 from afterglow.errors import AfterglowError, ClaimLost, NotFound, StoreUnusable
 from afterglow.facts import Fact
 from afterglow.memory_files import reading
-from afterglow.memory_files.documents import FACTS, INDEX, is_one_of_ours
+from afterglow.memory_files.documents import FACTS, INDEX, digest_of, is_one_of_ours
 from afterglow.memory_files.folder import Changed, Folder, Signature, signature
 from afterglow.memory_files.holding import finished, held, surveyed, written
 from afterglow.memory_files.names import folder_name, owner_of
 from afterglow.memory_files.reading import Listed
 from afterglow.memory_files.taking import Taking
-from afterglow.memory_files.writing import is_as_written
+from afterglow.memory_files.writing import digest_in, is_as_written
 from afterglow.store.contract import Store
-from afterglow.store.files import FileTrouble
+from afterglow.store.files import FileTrouble, WrittenFiles
 from afterglow.store.log import Entry
 from afterglow.turns import Draft
 from afterglow.work import Claim, Due
 
 _ROUNDS_MAX = 20
 """So often a folder is looked at anew, where somebody edits it all the while."""
+
+_Seen = tuple[Signature | None, str | None]
+"""A file, and the digest of what was last written into it."""
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -62,13 +65,13 @@ class MemoryFiles:
         self._store = store
         self._path = data_dir / "memory"
         self._taking = Taking(store, entry_of)
-        self._seen: dict[str, dict[str, Signature | None]] = {}
-        """For `edited`: each file as it was when it was last looked at."""
+        self._seen: dict[str, dict[str, _Seen]] = {}
+        """For `edited`: of each owner's folder, each file as it was when it was last looked at."""
 
     async def act(self, claim: Claim) -> Callable[[], Awaitable[None]]:
         """Bring the owner's files to what the database says; the commit ends the claim and keeps what is wrong with them."""
-        agreed = await self._agree(claim.owner)
-        return partial(self._store.commit_files, claim.owner, agreed.troubles, claim)
+        _, files = await self._agree(claim.owner)
+        return partial(self._store.commit_files, claim.owner, files, claim)
 
     async def rebuild(self, owner: str) -> Agreed:
         """Write all files of the owner anew from the database. Edits are taken in first, as ever."""
@@ -76,14 +79,18 @@ class MemoryFiles:
 
     async def bring(self, owner: str, *, anew: bool = False) -> Agreed:
         """Bring the owner's files to what the database says now, whether that is due or not."""
-        agreed = await self._agree(owner, anew=anew)
-        await self._store.commit_files(owner, agreed.troubles)
+        agreed, files = await self._agree(owner, anew=anew)
+        await self._store.commit_files(owner, files)
         return agreed
 
     async def edited(self, owner: str) -> bool:
-        """Whether somebody changed or removed a file of the owner since this was last asked. Reads only what is new."""
-        root, *_ = await self._store.folder_owners(owner)
-        return await asyncio.to_thread(self._edited, root)
+        """Whether a file of the owner has become another than was last written, since this was last asked.
+
+        Reads only what is new.
+        """
+        owners = await self._store.folder_owners(owner)
+        digests = await self._store.file_digests(owner)
+        return await asyncio.to_thread(lambda: any([self._edited(each, digests) for each in owners]))
 
     async def run(self, stop: asyncio.Event, seconds: float) -> None:
         """Look every so many seconds whether somebody edited a file, and have it taken in, until told to stop."""
@@ -113,8 +120,9 @@ class MemoryFiles:
             _log.warning("the memory files of %s cannot be looked at now: %s", owner, error)
 
     async def owners(self) -> list[str]:
-        """The owners that have a folder here."""
-        return await asyncio.to_thread(self._owners)
+        """The owners that have a folder here, or should have one."""
+        written = await self._store.owners_with_files()
+        return sorted({*written, *await asyncio.to_thread(self._owners)})
 
     async def file_list(self, owner: str, path: str = "") -> list[Listed]:
         """The files and folders at a path in the owner's memory folder."""
@@ -142,21 +150,23 @@ class MemoryFiles:
 
     # --- writing
 
-    async def _agree(self, owner: str, *, anew: bool = False) -> Agreed:
+    async def _agree(self, owner: str, *, anew: bool = False) -> tuple[Agreed, WrittenFiles]:
         """The folder of the owner that the others are joined to says all; theirs, from before they were joined, nothing."""
         root, *others = await self._store.folder_owners(owner)
         counts = await self._store.fact_counts(root)
         is_wanted = any(count for status, count in counts.items() if status != "forgotten")
         folders = [each for each in (root, *others) if self._is_there(each) or (each == root and is_wanted)]
         done = [await self._bring(each, anew) for each in folders]
-        return Agreed(
-            written=tuple(name for each in done for name in each.written),
-            taken=tuple(fact for each in done for fact in each.taken),
-            notes=tuple(note for each in done for note in each.notes),
-            troubles=tuple(trouble for each in done for trouble in each.troubles),
+        agreed = Agreed(
+            written=tuple(name for each, _ in done for name in each.written),
+            taken=tuple(fact for each, _ in done for fact in each.taken),
+            notes=tuple(note for each, _ in done for note in each.notes),
+            troubles=tuple(trouble for each, _ in done for trouble in each.troubles),
         )
+        digests = {place: digest for _, digests in done for place, digest in digests.items()}
+        return agreed, WrittenFiles(digests=digests, troubles=agreed.troubles)
 
-    async def _bring(self, owner: str, anew: bool) -> Agreed:
+    async def _bring(self, owner: str, anew: bool) -> tuple[Agreed, dict[tuple[str, str], str]]:
         taken: list[Fact] = []
         notes: dict[str, None] = {}
         async with held(self._path, owner) as folder:
@@ -175,7 +185,9 @@ class MemoryFiles:
                     continue
                 troubles = self._troubles(owner, found.left.items())
                 _tell(owner, taken, notes, troubles)
-                return Agreed(written=tuple(names), taken=tuple(taken), notes=tuple(notes), troubles=troubles)
+                said = {name: digest_of(data) for name, data in wanted.items()} | dict.fromkeys(found.left, "")
+                agreed = Agreed(written=tuple(names), taken=tuple(taken), notes=tuple(notes), troubles=troubles)
+                return agreed, {(owner, f"{FACTS}/{name}"): digest for name, digest in said.items()}
         raise ClaimLost(f"the memory files of {owner!r} are edited all the while; they are written at another time")
 
     def _troubles(self, owner: str, left: Iterable[tuple[str, str]]) -> tuple[FileTrouble, ...]:
@@ -200,19 +212,20 @@ class MemoryFiles:
             with own:
                 yield own
 
-    def _edited(self, owner: str) -> bool:
-        seen = self._seen.get(owner, {})
+    def _edited(self, owner: str, digests: Mapping[tuple[str, str], str]) -> bool:
+        wanted = {name.removeprefix(f"{FACTS}/"): digest for (whose, name), digest in digests.items() if whose == owner}
+        before, now = self._seen.get(owner, {}), dict[str, _Seen]()
         try:
             with self._own(owner) as own, own.folder(FACTS) as facts:
-                there = {name: signature(facts.look(name)) for name in facts.names() if is_one_of_ours(name)}
-                pages = {name: is_as_written(facts, name) for name in there if seen.get(name) != there[name]}
+                names = {name for name in facts.names() if is_one_of_ours(name)} | wanted.keys()
+                now = {name: (signature(facts.look(name)), wanted.get(name)) for name in names}
+                new = [name for name in names if now[name] != before.get(name)]
+                others = [name for name in new if digest_in(facts, name) != wanted.get(name)]
         except (AfterglowError, OSError):  # the folder is gone, or somebody put something else there
-            there, pages = {}, {}
-        index = pages.get(INDEX)
-        listed = {path.removeprefix(f"{FACTS}/") for path in (index.files.values() if index else ())}
-        gone = (seen.keys() | listed) - there.keys()
-        self._seen[owner] = there
-        return bool(gone) or None in pages.values()
+            now = {name: (None, digest) for name, digest in wanted.items()}
+            others = [name for name in now if now[name] != before.get(name)]
+        self._seen[owner] = now
+        return bool(others)
 
     def _owners(self) -> list[str]:
         try:

@@ -1,9 +1,10 @@
 """Facts as JSON files: one for each day, and the index that answers what is known without opening them.
 
 The same facts give the same bytes, so that only what changed is written. Every file carries a seal, a digest of all it says.
-A file whose seal fits says what its writer put there, whenever that was and whichever process it was; one whose seal does
-not fit was written by somebody else since, and what that says is looked at before it is written anew (edits.py). So nothing has
-to be kept about the files outside of them, and a kill between a rename and a commit cannot make them look edited.
+One whose seal does not fit was written by somebody else since, and what that says is looked at before it is written anew
+(edits.py). Of one whose seal fits nothing is taken in, so that a kill between a rename and a commit cannot make a file look
+edited. But an older file has a seal too, and anybody can make one: whether a file is the one that was written last is told by
+the digest of its bytes, which the database keeps.
 """
 
 from __future__ import annotations
@@ -70,6 +71,11 @@ def is_sealed(document: Mapping[str, Any], name: str) -> bool:
 def ends_as_written(data: bytes) -> bool:
     """Whether a file at least ends as the writer's do; for one that is too long to be read on suspicion."""
     return _END.search(data[-60:]) is not None
+
+
+def digest_of(data: bytes) -> str:
+    """By which the database knows a file that was written."""
+    return blake2b(data, digest_size=16).hexdigest()
 
 
 def line_of(fact: Fact) -> str:

@@ -14,7 +14,7 @@ from functools import partial
 
 from afterglow import failpoints
 from afterglow.errors import AfterglowError, BadInput, ClaimLost, NotFound
-from afterglow.memory_files.documents import FACTS, INDEX, ends_as_written, is_one_of_ours
+from afterglow.memory_files.documents import FACTS, INDEX, digest_of, ends_as_written, is_one_of_ours
 from afterglow.memory_files.edits import BYTES_MAX, OWN_BYTES_MAX, Change, Difference, Page, difference, page_of
 from afterglow.memory_files.folder import Changed, Folder, Lock, Signature, signature
 from afterglow.store.files import Remembered
@@ -99,6 +99,14 @@ def is_as_written(folder: Folder, name: str) -> Page | None:
     except AfterglowError:
         return None
     return page if page.sealed else None
+
+
+def digest_in(folder: Folder, name: str) -> str | None:
+    """Of the bytes of a file; None where nobody can read it."""
+    try:
+        return digest_of(_read(folder, name)[0])
+    except AfterglowError:
+        return None
 
 
 def _read(folder: Folder, name: str) -> tuple[bytes, os.stat_result]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -41,6 +41,15 @@ class FileTrouble:
     found_at: datetime
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WrittenFiles:
+    """The memory files of an owner and of those joined with it, as a writer leaves them."""
+
+    digests: Mapping[tuple[str, str], str]
+    """Of what each file says, by the owner whose folder it is in and its name; empty for one that was left as it is."""
+    troubles: tuple[FileTrouble, ...]
+
+
 def folder_owners(tx: Tx) -> tuple[str, ...]:
     root: str = tx.one("SELECT {root} AS root")["root"]
     return (root, *sorted(each for each in tx.owners if each != root))
@@ -66,7 +75,29 @@ def remembered(tx: Tx) -> Remembered:
     )
 
 
-def commit_files(tx: Tx, troubles: Sequence[FileTrouble], claim: Claim | None) -> None:
+def commit_files(tx: Tx, files: WrittenFiles, claim: Claim | None) -> None:
+    _keep_digests(tx, files.digests)
+    _keep_troubles(tx, files.troubles)
+    if claim is not None:
+        queue.finish(tx, claim)
+
+
+def _keep_digests(tx: Tx, digests: Mapping[tuple[str, str], str]) -> None:
+    known = file_digests(tx)
+    for owner, name in sorted(known.keys() | digests.keys()):
+        digest = digests.get((owner, name))
+        if digest is None:
+            tx.run("DELETE FROM written_files WHERE {mine} AND owner = :owner AND name = :name", owner=owner, name=name)
+        elif digest != known.get((owner, name)):
+            insert(
+                tx,
+                "written_files",
+                {"owner": owner, "name": name, "digest": digest},
+                "ON CONFLICT (owner, name) DO UPDATE SET digest = excluded.digest",
+            )
+
+
+def _keep_troubles(tx: Tx, troubles: Sequence[FileTrouble]) -> None:
     known = {(row["owner"], row["name"]): row for row in tx.rows("SELECT * FROM memory_files WHERE {mine}")}
     tx.run("DELETE FROM memory_files WHERE {mine}")
     for each in troubles:
@@ -78,8 +109,15 @@ def commit_files(tx: Tx, troubles: Sequence[FileTrouble], claim: Claim | None) -
             {"owner": each.owner, "name": each.name, "problem": each.problem, "found_at": since},
             "ON CONFLICT (owner, name) DO UPDATE SET problem = excluded.problem, found_at = excluded.found_at",
         )
-    if claim is not None:
-        queue.finish(tx, claim)
+
+
+def file_digests(tx: Tx) -> dict[tuple[str, str], str]:
+    rows = tx.rows("SELECT owner, name, digest FROM written_files WHERE {mine}")
+    return {(row["owner"], row["name"]): row["digest"] for row in rows}
+
+
+def owners_with_files(tx: Tx) -> list[str]:
+    return [row["owner"] for row in tx.rows("SELECT DISTINCT owner FROM written_files WHERE {mine} ORDER BY owner")]
 
 
 def file_troubles(tx: Tx, limit: int) -> list[FileTrouble]:

@@ -23,6 +23,9 @@ _KEEPING_STONES, _KEEPING_NOTHING = 1, 2
 _MAY_STILL_SAY_IT = """UPDATE owners SET facts_forgotten = facts_forgotten + 1
   + (SELECT facts_forgotten FROM owners WHERE owner = :owner) WHERE owner = :each"""
 """More than were counted for both: what nobody can read in the files of the other does not stay."""
+_WITH_THE_NAME = (
+    *("search_totals", "search_fresh", "memory_files", "written_files", "readings", "work", "work_heads", "owners"),
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,7 +111,7 @@ def _end_owner(tx: Tx, owner: str, how: int) -> None:
         tx.run("UPDATE owners SET forgetting = 0 WHERE owner = :owner", owner=owner)
         return
     audit.remove_owner(tx, owner)
-    for table in ("search_totals", "search_fresh", "memory_files", "readings", "work", "work_heads", "owners"):
+    for table in _WITH_THE_NAME:
         tx.run(f"DELETE FROM {table} WHERE owner = :owner", owner=owner)
 
 

@@ -17,7 +17,7 @@ from afterglow.store import (
 )
 from afterglow.store.contract.running import Running
 from afterglow.store.facts import Gathered, Known, WantedFacts
-from afterglow.store.files import FileTrouble, Remembered
+from afterglow.store.files import FileTrouble, Remembered, WrittenFiles
 from afterglow.store.readings import Read, Reading
 from afterglow.store.transaction import EVERYONE, Scope
 from afterglow.turns import Session
@@ -131,9 +131,17 @@ class FactVerbs(Running):
         """All that the memory files of the owner are made of, as it is at one moment."""
         return await self._read("remembered", owner, files.remembered)
 
-    async def commit_files(self, owner: str, troubles: Sequence[FileTrouble], claim: Claim | None = None) -> None:
-        """These files of the owner, and no others, were left as they are; and the end of the claim: or ClaimLost."""
-        await self._write("commit_files", owner, partial(files.commit_files, troubles=troubles, claim=claim))
+    async def commit_files(self, owner: str, written: WrittenFiles, claim: Claim | None = None) -> None:
+        """These are the files of the owner, and no others; and the end of the claim: or ClaimLost."""
+        await self._write("commit_files", owner, partial(files.commit_files, files=written, claim=claim))
+
+    async def file_digests(self, owner: str) -> dict[tuple[str, str], str]:
+        """What the files of the owner, and of those joined with it, said when they were last written: by owner and name."""
+        return await self._read("file_digests", owner, files.file_digests)
+
+    async def owners_with_files(self) -> list[str]:
+        """All owners in whose folders files were written."""
+        return await self._read("owners_with_files", EVERYONE, files.owners_with_files)
 
     async def file_troubles(self, scope: Scope, *, limit: int = 100) -> list[FileTrouble]:
         """The memory files that were left as they are, and why."""
