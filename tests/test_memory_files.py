@@ -574,6 +574,73 @@ async def test_what_nobody_can_read_does_not_stay_when_something_was_forgotten_s
     assert await store.file_troubles(KATE.owner) == []
 
 
+@pytest.mark.spec("FACT-6")
+@pytest.mark.parametrize("name", [f"{DAY}.json", "index.json"])
+async def test_what_nobody_can_read_stays_and_is_told_when_all_that_was_forgotten_is_in_no_file_any_more(
+    store: Store, files: MemoryFiles, folder: Path, name: str
+) -> None:
+    await remember(store, "One thing")
+    fact = await remember(store, "Another thing")
+    await store.forget_fact(KATE.owner, fact.id)
+    await work(store, files)
+    (folder / name).write_bytes((folder / name).read_bytes()[:-50])
+    state = _state(folder / name)
+    for _ in range(2):
+        done = await files.rebuild(KATE.owner)
+        assert [each.name for each in done.troubles] == [f"facts/{name}"] and not done.notes
+        assert _state(folder / name) == state
+
+
+@pytest.mark.spec("FACT-6")
+async def test_owners_that_are_joined_have_forgotten_nothing_by_that(
+    store: Store, files: MemoryFiles, folder: Path
+) -> None:
+    await remember(store, "One thing")
+    await store.forget_fact(OTHER.owner, (await remember(store, "Ben has a bicycle", binding=OTHER)).id)
+    await remember(store, "Ben has a tandem", binding=OTHER)
+    await work(store, files)
+    await store.join(OTHER.owner, KATE.owner)
+    (folder / f"{DAY}.json").write_text("mine now")
+    await work(store, files)
+    assert (folder / f"{DAY}.json").read_text() == "mine now"
+    assert [each.name for each in await store.file_troubles(KATE.owner)] == [f"facts/{DAY}.json"]
+
+
+@pytest.mark.spec("P12")
+async def test_what_is_forgotten_while_files_are_written_is_not_taken_as_written(
+    store: Store, files: MemoryFiles, folder: Path, tmp_path: Path
+) -> None:
+    await remember(store, "One thing")
+    fact = await remember(store, "UNSAYABLE thing")
+    reached, go_on = threading.Event(), threading.Event()
+    failpoints.arm("files:after", pausing(reached, go_on))
+    slow = asyncio.create_task(files.rebuild(KATE.owner))
+    await asyncio.to_thread(reached.wait, 30)
+    await store.forget_fact(KATE.owner, fact.id)
+    go_on.set()
+    await slow
+    BROKEN["not JSON"](folder / f"{DAY}.json")
+    await work(store, files)
+    assert b"UNSAYABLE" not in b"".join(tree(tmp_path / "memory").values())
+
+
+@pytest.mark.spec("P12")
+async def test_what_nobody_can_read_does_not_stay_when_a_joined_owner_was_forgotten(
+    store: Store, files: MemoryFiles, folder: Path, tmp_path: Path
+) -> None:
+    await remember(store, "One thing")
+    await remember(store, "UNSAYABLE thing", binding=OTHER)
+    await store.join(OTHER.owner, KATE.owner)
+    await work(store, files)
+    BROKEN["not JSON"](folder / f"{DAY}.json")
+    assert (await files.rebuild(KATE.owner)).troubles
+    while not (await store.forget_owner(OTHER.owner)).done:
+        pass
+    await work(store, files)
+    assert b"UNSAYABLE" not in b"".join(tree(tmp_path / "memory").values())
+    assert await is_equal_to_the_database(store, folder)
+
+
 @pytest.mark.spec("P12", "SAFE-3")
 @pytest.mark.parametrize("edited", ["not at all", "well", "not JSON"])
 async def test_of_an_owner_that_was_forgotten_no_file_and_no_name_stays(
@@ -847,7 +914,7 @@ async def test_a_forged_seal_on_nonsense_harms_nothing(store: Store, files: Memo
     await remember(store, "One thing")
     await work(store, files)
     for nonsense in ([1], "x", [{"id": "a"}], {"a": 1}, None):
-        forged = {"file": "facts/index.json", "facts": nonsense, "owner": 7, "forgettings": "many"}
+        forged = {"file": "facts/index.json", "facts": nonsense, "owner": 7}
         (folder / "index.json").write_bytes(_sealed(forged))
         await files.edited(KATE.owner)
         await files.owners()

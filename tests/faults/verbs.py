@@ -408,7 +408,7 @@ async def _revoke_token(store: Store) -> Any:
 def _files(owner: str, digest: str) -> WrittenFiles:
     day, index = "facts/2026-03-02.json", "facts/index.json"
     trouble = FileTrouble(owner=owner, name=day, problem="it is a folder", found_at=NOON)
-    return WrittenFiles(digests={(owner, day): "", (owner, index): digest}, troubles=(trouble,))
+    return WrittenFiles(digests={(owner, day): "", (owner, index): digest}, forgettings={owner: 1}, troubles=(trouble,))
 
 
 async def _embedded(store: Store) -> None:

@@ -163,10 +163,14 @@ class MemoryFiles:
             notes=tuple(note for each, _ in done for note in each.notes),
             troubles=tuple(trouble for each, _ in done for trouble in each.troubles),
         )
-        digests = {place: digest for _, digests in done for place, digest in digests.items()}
-        return agreed, WrittenFiles(digests=digests, troubles=agreed.troubles)
+        return agreed, WrittenFiles(
+            digests={place: digest for _, files in done for place, digest in files.digests.items()},
+            # What was forgotten between two folders may still stand in the first.
+            forgettings={each: count for _, files in reversed(done) for each, count in files.forgettings.items()},
+            troubles=agreed.troubles,
+        )
 
-    async def _bring(self, owner: str, anew: bool) -> tuple[Agreed, dict[tuple[str, str], str]]:
+    async def _bring(self, owner: str, anew: bool) -> tuple[Agreed, WrittenFiles]:
         taken: list[Fact] = []
         notes: dict[str, None] = {}
         async with held(self._path, owner) as folder:
@@ -187,7 +191,10 @@ class MemoryFiles:
                 _tell(owner, taken, notes, troubles)
                 said = {name: digest_of(data) for name, data in wanted.items()} | dict.fromkeys(found.left, "")
                 agreed = Agreed(written=tuple(names), taken=tuple(taken), notes=tuple(notes), troubles=troubles)
-                return agreed, {(owner, f"{FACTS}/{name}"): digest for name, digest in said.items()}
+                digests = {(owner, f"{FACTS}/{name}"): digest for name, digest in said.items()}
+                return agreed, WrittenFiles(
+                    digests=digests, forgettings=remembered.forgettings, troubles=agreed.troubles
+                )
         raise ClaimLost(f"the memory files of {owner!r} are edited all the while; they are written at another time")
 
     def _troubles(self, owner: str, left: Iterable[tuple[str, str]]) -> tuple[FileTrouble, ...]:
@@ -214,7 +221,8 @@ class MemoryFiles:
 
     def _edited(self, owner: str, digests: Mapping[tuple[str, str], str]) -> bool:
         wanted = {name.removeprefix(f"{FACTS}/"): digest for (whose, name), digest in digests.items() if whose == owner}
-        before, now = self._seen.get(owner, {}), dict[str, _Seen]()
+        before = self._seen.get(owner, {})
+        now: dict[str, _Seen]
         try:
             with self._own(owner) as own, own.folder(FACTS) as facts:
                 names = {name for name in facts.names() if is_one_of_ours(name)} | wanted.keys()

@@ -126,7 +126,6 @@ def _index(remembered: Remembered) -> dict[str, Any]:
         "owners": list(remembered.owners),
         "file": f"{FACTS}/{INDEX}",
         "version": remembered.version,
-        "forgettings": remembered.forgettings,
         "count": len(facts),
         "by_type": _counted(fact.type for fact in facts),
         "by_status": _counted(fact.status for fact in facts),

@@ -45,8 +45,6 @@ class Page:
     sealed: bool
     entries: tuple[Given, ...]
     owner: str | None = None
-    forgettings: int | None = None
-    """Of the index: how often something had been forgotten when it was written."""
     files: Mapping[str, str] = field(default_factory=dict[str, str])
     """Of the index: in which file each fact stands, by its id."""
 
@@ -134,10 +132,10 @@ def _sealed_page(name: str, said: Mapping[str, Any]) -> Page:
         return Page(name=name, sealed=True, entries=())
     try:
         files = {str(entry["id"]): str(entry["file"]) for entry in said["facts"]}
-        owner, forgettings = str(said["owner"]), int(said["forgettings"])
-    except (LookupError, TypeError, ValueError, OverflowError):
+        owner = str(said["owner"])
+    except (LookupError, TypeError):
         raise BadInput("it is not as an index is written") from None
-    return Page(name=name, sealed=True, entries=(), owner=owner, forgettings=forgettings, files=files)
+    return Page(name=name, sealed=True, entries=(), owner=owner, files=files)
 
 
 def _given(number: int, entry: Any) -> Given:

@@ -54,7 +54,7 @@ def survey(folder: Folder, wanted: Mapping[str, bytes], remembered: Remembered) 
             told = _told(found, remembered, index)
         except BadInput as problem:
             # What nobody can read may say what was forgotten since: then it does not stay.
-            if found.is_folder or not _may_say_what_was_forgotten(index, remembered):
+            if found.is_folder or not (remembered.is_gone or remembered.is_behind):
                 left[name] = str(problem)
                 continue
             told = Difference(notes=("nobody could read it, and something was forgotten since: it is written anew",))
@@ -137,12 +137,6 @@ def _told(found: _Found, remembered: Remembered, index: Page | None) -> Differen
     if found.same or found.page.sealed or remembered.is_gone:
         return Difference()
     return difference(found.page, remembered, index.files if index else {})
-
-
-def _may_say_what_was_forgotten(index: Page | None, remembered: Remembered) -> bool:
-    """Whether something was forgotten since the index was written, which was after all the other files."""
-    written = index.forgettings if index else None
-    return remembered.is_gone or remembered.forgettings != (written or 0)
 
 
 def _check(folder: Folder, lock: Lock, found: Survey, name: str) -> None:

@@ -23,8 +23,10 @@ class Remembered:
     """The owner that the others are joined to: the files are in its folder."""
     owners: tuple[str, ...]
     version: int
-    forgettings: int
-    """How often something was forgotten: a file from before may still say it."""
+    forgettings: Mapping[str, int]
+    """How often something of each owner was forgotten."""
+    is_behind: bool
+    """Whether something was forgotten since the files were last written: a file may still say it."""
     facts: tuple[Fact, ...]
     """Without those that were forgotten."""
     is_gone: bool
@@ -47,6 +49,8 @@ class WrittenFiles:
 
     digests: Mapping[tuple[str, str], str]
     """Of what each file says, by the owner whose folder it is in and its name; empty for one that was left as it is."""
+    forgettings: Mapping[str, int]
+    """How often something of each owner had been forgotten when the facts were read."""
     troubles: tuple[FileTrouble, ...]
 
 
@@ -56,10 +60,8 @@ def folder_owners(tx: Tx) -> tuple[str, ...]:
 
 
 def remembered(tx: Tx) -> Remembered:
-    counted = tx.one(
-        """SELECT coalesce(sum(CASE WHEN forgetting = 0 THEN 1 ELSE 0 END), 0) AS staying,
-                  coalesce(sum(facts_version), 0) AS version, coalesce(sum(facts_forgotten), 0) AS forgettings
-           FROM owners WHERE {mine}"""
+    owners = tx.rows(
+        "SELECT owner, forgetting, facts_version, facts_forgotten, files_forgotten FROM owners WHERE {mine}"
     )
     rows = tx.rows(
         "SELECT * FROM facts WHERE {mine} AND twin_of IS NULL AND status <> 'forgotten' ORDER BY source_date, id, owner"
@@ -68,14 +70,21 @@ def remembered(tx: Tx) -> Remembered:
     return Remembered(
         root=folder_owners(tx)[0],
         owners=tuple(sorted(tx.owners)),
-        version=int(counted["version"]),
-        forgettings=int(counted["forgettings"]),
+        version=sum(row["facts_version"] for row in owners),
+        forgettings={row["owner"]: row["facts_forgotten"] for row in owners},
+        is_behind=any(row["facts_forgotten"] != row["files_forgotten"] for row in owners),
         facts=tuple(facts.record(row, proofs.get((row["owner"], row["id"]), ())) for row in rows),
-        is_gone=counted["staying"] == 0,
+        is_gone=all(row["forgetting"] for row in owners),
     )
 
 
 def commit_files(tx: Tx, files: WrittenFiles, claim: Claim | None) -> None:
+    for owner, count in sorted(files.forgettings.items()):  # never fewer: a later writer may have been here before
+        tx.run(
+            "UPDATE owners SET files_forgotten = :count WHERE {mine} AND owner = :owner AND files_forgotten < :count",
+            owner=owner,
+            count=count,
+        )
     _keep_digests(tx, files.digests)
     _keep_troubles(tx, files.troubles)
     if claim is not None:

@@ -20,9 +20,6 @@ from afterglow.work import Due
 
 SESSIONS_AT_ONCE = 50
 _KEEPING_STONES, _KEEPING_NOTHING = 1, 2
-_MAY_STILL_SAY_IT = """UPDATE owners SET facts_forgotten = facts_forgotten + 1
-  + (SELECT facts_forgotten FROM owners WHERE owner = :owner) WHERE owner = :each"""
-"""More than were counted for both: what nobody can read in the files of the other does not stay."""
 _WITH_THE_NAME = (
     *("search_totals", "search_fresh", "memory_files", "written_files", "readings", "work", "work_heads", "owners"),
 )
@@ -83,7 +80,7 @@ def _begin_owner(tx: Tx, owner: str, how: int, now: datetime) -> Forgotten:
     ):  # they may be one still, where this owner was joined to them
         twins.release(tx, twins.group(tx, each))
     for each in sorted({name for row in parted for name in (row["owner"], row["joined_to"])} - {owner}):
-        tx.run(_MAY_STILL_SAY_IT, owner=owner, each=each)
+        tx.run("UPDATE owners SET facts_forgotten = facts_forgotten + 1 WHERE owner = :owner", owner=each)
         queue.mark_due(tx, Due(kind="files", at=now, reason="forget"), each, each)  # which told of both
     tx.run(
         """UPDATE sessions SET forgetting = :wanted, state = 'closed', closed_at = coalesce(closed_at, :now),
