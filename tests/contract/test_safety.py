@@ -40,6 +40,7 @@ TABLES = (
     "whole_turns",
     "search_terms",
     "search_totals",
+    "turn_totals",
     "search_fresh",
     "search_vectors",
     "work",

@@ -31,7 +31,7 @@ async def broken(store: Store) -> list[str]:
     """What is wrong with the database, from its pages up to its counters, its queue and its index."""
 
     def look(tx: Tx) -> list[str]:
-        return [*_counters(tx), *_queue(tx), *_summaries(tx), *_timers(tx), *_goals(tx)]
+        return [*_counters(tx), *_totals(tx), *_queue(tx), *_summaries(tx), *_timers(tx), *_goals(tx)]
 
     found = await store.check() + await store._read("look", EVERYONE, look)
     if isinstance(store, SQLiteStore):
@@ -49,6 +49,27 @@ def _counters(tx: Tx) -> list[str]:
             if row[counter] != row[f"t_{counter}"]:
                 found.append(f"{name} counts {row[counter]} {counter}; it has {row[f't_{counter}']}")
     return found
+
+
+_TOTALS = """
+SELECT owner, sum(sessions) AS sessions, sum(user_turns) AS user_turns, sum(user_terms) AS user_terms,
+       sum(others_turns) AS others_turns, sum(others_terms) AS others_terms
+FROM (SELECT owner, sessions, user_turns, user_terms, others_turns, others_terms FROM turn_totals
+      UNION ALL
+      SELECT owner, CASE WHEN turns > 0 THEN -1 ELSE 0 END, -user_turns, -user_terms, -others_turns, -others_terms
+      FROM sessions) AS both_ways
+GROUP BY owner
+"""
+
+
+def _totals(tx: Tx) -> list[str]:
+    """What an owner's searches are weighed by is what its sessions add up to."""
+    return [
+        f"{row['owner']} counts {row[name]} {name} too many"
+        for row in tx.rows(_TOTALS)
+        for name in ("sessions", "user_turns", "user_terms", "others_turns", "others_terms")
+        if row[name]
+    ]
 
 
 def _goals(tx: Tx) -> list[str]:

@@ -280,9 +280,9 @@ def _totals(tx: Tx, sought: Sought) -> dict[RecordKind, Row]:
 
 def _stats(tx: Tx, holding: dict[tuple[Group, str], int], sessions: list[tuple[str, str]]) -> Stats:
     total = tx.one(
-        """SELECT count(*) AS sessions, sum(user_turns) AS user_turns, sum(user_terms) AS user_terms,
+        """SELECT sum(sessions) AS sessions, sum(user_turns) AS user_turns, sum(user_terms) AS user_terms,
                   sum(others_turns) AS others_turns, sum(others_terms) AS others_terms
-           FROM sessions WHERE {mine} AND turns > 0"""
+           FROM turn_totals WHERE {mine}"""
     )
     lengths: dict[str, int] = {}
     for first in range(0, len(sessions), _PLACES_AT_ONCE):
@@ -300,7 +300,7 @@ def _stats(tx: Tx, holding: dict[tuple[Group, str], int], sessions: list[tuple[s
         turns={group: int(total[f"{group}_turns"] or 0) for group in GROUPS},
         terms={group: int(total[f"{group}_terms"] or 0) for group in GROUPS},
         holding=holding,
-        sessions=int(total["sessions"]),
+        sessions=int(total["sessions"] or 0),
         session_terms=lengths,
     )
 
