@@ -118,11 +118,8 @@ ROWS: dict[int, list[str]] = {
         f"""INSERT INTO audit (at, owner, who, what, session, about)
             VALUES (5, '{OWNER}', 'token:phone', 'append', 'old', '{{"first_seq": 1}}')""",
     ],
-<<<<<<< HEAD
     14: [f"INSERT INTO written_files VALUES ('{OWNER}', 'facts/1970-01-01.json', 'd')"],
-=======
-    14: [],  # its one table is filled by triggers
->>>>>>> d9bebe3 (An owner's turns are counted as they are written, so that a search need not add up all sessions)
+    15: [],  # its one table is filled by triggers
 }
 
 

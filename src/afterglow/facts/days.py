@@ -183,7 +183,7 @@ def written(match: re.Match[str], said: date) -> Iterator[date]:
     name = found["name"] or found["name2"]
     month = MONTHS[name.lower()] if name else int(found["month"] or found["month4"])
     year = next((found[each] for each in ("year", "year2", "year3", "year4") if found[each]), None)
-    years = [int(year) + (2000 if len(year) == 2 else 0)] if year else [said.year - 1, said.year, said.year + 1]
+    years = [int(year)] if year else [said.year - 1, said.year, said.year + 1]
     for each in years:
         try:
             yield date(each, month, day)

@@ -21,7 +21,8 @@ from afterglow.work import Due
 SESSIONS_AT_ONCE = 50
 _KEEPING_STONES, _KEEPING_NOTHING = 1, 2
 _WITH_THE_NAME = (
-    *("search_totals", "search_fresh", "memory_files", "written_files", "readings", "work", "work_heads", "owners"),
+    *("search_totals", "turn_totals", "search_fresh", "memory_files", "written_files"),
+    *("readings", "work", "work_heads", "owners"),
 )
 
 
@@ -108,12 +109,7 @@ def _end_owner(tx: Tx, owner: str, how: int) -> None:
         tx.run("UPDATE owners SET forgetting = 0 WHERE owner = :owner", owner=owner)
         return
     audit.remove_owner(tx, owner)
-<<<<<<< HEAD
     for table in _WITH_THE_NAME:
-=======
-    counted = ("search_totals", "turn_totals", "search_fresh")
-    for table in (*counted, "memory_files", "readings", "work", "work_heads", "owners"):
->>>>>>> d9bebe3 (An owner's turns are counted as they are written, so that a search need not add up all sessions)
         tx.run(f"DELETE FROM {table} WHERE owner = :owner", owner=owner)
 
 
