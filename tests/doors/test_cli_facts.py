@@ -17,7 +17,6 @@ from afterglow.model import Request
 from afterglow.remembering import Remembered
 from tests.conftest import KATE, OTHER
 from tests.doors.conftest import EVIL, Run
-from tests.doors.test_cli import wait_until
 from tests.doors.test_cli_contexts import KEYS
 from tests.doors.test_cli_summaries import ago, answering, one_line, really
 
@@ -179,13 +178,17 @@ def test_what_another_process_reads_is_no_failure(run: Run, three: Path, monkeyp
 
 
 BROKEN_OFF = """
-import sys
-from afterglow.cli import main
+import json, sys
 from afterglow import means
+from afterglow.cli import main
 from afterglow.model import scripted
-from tests.doors.test_cli_facts import claiming
-later = "Something else entirely"
-model = scripted.ScriptedModel(lambda request: scripted.TIMEOUT if later in request.material else claiming(request))
+claim = {"turn": 1, "quote": sys.argv[1], "content": sys.argv[1], "type": "preference"}
+def answer(request):
+    if "Something else entirely" not in request.material:
+        return json.dumps({"facts": [claim] if "[1]" in request.material else []})
+    print("asked of the last part", file=sys.stderr, flush=True)
+    return scripted.TIMEOUT
+model = scripted.ScriptedModel(answer)
 means.choose = lambda *_, **__: model
 sys.argv = ["afterglow", "facts", "extract", "gamma"]
 main()
@@ -205,12 +208,14 @@ def test_broken_off_it_says_what_was_kept_of_the_session_under_way(
 
     really(three, say)
     monkeypatch.setenv("AFTERGLOW_FACTS__PART_TOKENS", "200")
-    process = subprocess.Popen([sys.executable, "-c", BROKEN_OFF], stderr=subprocess.PIPE, stdout=subprocess.PIPE,
-                               text=True, cwd=Path(__file__).parent.parent.parent)  # fmt: skip
-    wait_until(lambda: len(items(run)) == 1)
+    process = subprocess.Popen(
+        [sys.executable, "-c", BROKEN_OFF, likes("gamma")], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stderr and process.stderr.readline() == "asked of the last part\n"
     process.send_signal(signal.SIGINT)
     told, wrong = process.communicate(timeout=60)
     assert (process.returncode, told) == (130, "")
+    assert len(items(run)) == 1
     assert "Broken off: 1 new fact" in wrong and "Running it again goes on with the rest" in one_line(wrong)
 
 
