@@ -63,13 +63,13 @@ class Claimed(BaseModel):
     """One fact as a model claims it."""
 
     turn: int = Field(description="The number of the turn that proves it")
-    speaker: str = Field(default="", description="Who said it in that turn: user, assistant, tool")
     quote: str = Field(description="The words of that turn that prove it, copied exactly")
     content: str = Field(
         description="The fact in one plain sentence that can stand alone, with names and absolute dates"
     )
     type: str = Field(description=f"One of: {', '.join(FACT_TYPES)}")
     confidence: str = Field(default="medium", description="high, medium or low")
+    speaker: str = Field(default="", description="Who said it in that turn, if you say so: user, assistant, tool")
 
     @field_validator("turn", mode="before")
     @classmethod

@@ -44,8 +44,8 @@ def is_anothers(content: str, sentence: str, turn: Turn, turns: Iterable[Turn], 
     """Whether the statement is about one of those who talk, and the words that it is drawn from about another of them."""
     sentence = _LABEL.sub("", sentence)
     is_speaker = bool(_SPEAKER.match(content)) and turn.role == "user"
-    subject = next((name for name in names(content) if content.casefold().startswith(name)), None)
-    if not is_speaker and (subject is None or re.search(rf"(?<!\w){re.escape(subject)}", sentence.casefold())):
+    subject = next((content[: len(name)] for name in names(content) if content.casefold().startswith(name)), None)
+    if not is_speaker and (subject is None or subject in sentence):
         return False
     told = [clause for each in clauses(content) for clause in of_the_same(each, clauses(sentence), cut)]
     if any(_OF_A_THIRD.search(clause) for clause in told):
@@ -61,13 +61,13 @@ def _is_called(name: str | None, speaker: Turn, turns: Iterable[Turn]) -> bool |
     """Whether who speaks has this name; None where the turns do not tell."""
     if name is None:
         return None
-    named = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
+    named = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
     of_others = False
     for turn in turns:
         is_own = (turn.role, turn.trust) == (speaker.role, speaker.trust)
         label = _LABEL.match(turn.text)
         rest = turn.text[label.end() :] if label else turn.text
-        calls_oneself = any(found["name"] == name for found in OF_ONESELF.finditer(rest.casefold()))
+        calls_oneself = any(found["name"] == name.casefold() for found in OF_ONESELF.finditer(rest.casefold()))
         if (label and named.search(label["name"])) or calls_oneself:
             if is_own:
                 return True
