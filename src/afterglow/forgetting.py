@@ -232,7 +232,8 @@ async def _facts(store: Store, session: Session, first_seq: int = 1, last_seq: i
 
 def _texts_in(turn: Turn) -> Iterator[str]:
     yield turn.text
-    yield from _strings(list(turn.parts))
+    for part in turn.parts:  # what kind of part it is, and of which call, are nobody's words
+        yield from _strings({name: value for name, value in part.items() if name not in ("type", "id", "name")})
 
 
 def _strings(value: Any) -> Iterator[str]:

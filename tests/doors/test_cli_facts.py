@@ -266,3 +266,11 @@ def test_what_a_fact_holds_does_not_come_alive_in_a_terminal(run: Run, told: Pat
 )
 def test_bad_input_is_told_in_a_sentence(run: Run, told: Path, call: str, code: int, words: str) -> None:
     assert words in run(*call.split(), code=code).stderr
+
+
+@pytest.mark.spec("FACT-6")
+def test_nobodys_files_are_not_written_and_the_longest_list_is_shown(run: Run, told: Path) -> None:
+    assert "there is no owner 'nope'" in run("facts", "rebuild", "--owner", "nope", code=1).stderr
+    assert not (told / "memory" / "nope").exists()
+    run("facts", "extract")
+    assert run("facts", "list", "--limit", "1000").stdout.count("\n") > 1

@@ -154,6 +154,8 @@ def rebuild(call: Call, owner: OwnerOption = None) -> None:
 
     async def act(memory: Memory) -> list[Agreed]:
         known = {each.id for each in await memory.owners()} | set(await memory.files.owners())
+        if owner is not None and owner not in known:
+            await scope(memory, owner)  # which says whose there are
         return [await memory.facts.rebuild(one) for one in ([owner] if owner is not None else sorted(known))]
 
     with logfile.aside(call.loaded.settings.data_dir):
