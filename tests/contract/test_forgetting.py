@@ -737,7 +737,9 @@ async def joined_over(store: Store, folder: Path) -> Memory:
 
 
 @pytest.mark.spec("FACT-6")
-@pytest.mark.parametrize(("gone", "stays", "left"), [(OTHER, KATE, "green tea"), (KATE, OTHER, SECRET)])
+@pytest.mark.parametrize(
+    ("gone", "stays", "left"), [(OTHER, KATE, "green tea"), (KATE, OTHER, SECRET)], ids=["the second", "the first"]
+)
 async def test_the_files_of_who_was_joined_to_a_forgotten_owner_say_only_what_is_their_own(
     store: Store, tmp_path: Path, gone: Binding, stays: Binding, left: str
 ) -> None:
