@@ -164,6 +164,9 @@ class Facts:
         believed = await asyncio.to_thread(_believed, checked, with_words, outcome)
         origin = Origin(session=session, model=means.extracting.name, prompt=prompt, zone=means.frame.zone)
         reconciler = Reconciler(self._store, self._near, means.extracting, means.deadline_seconds, origin)
+        await reconciler.compared(
+            believed
+        )  # asks the model, and nobody waits for it; its verdicts are kept for the next
         async with self._lock_of(session.owner):
             for _ in range(_COMPARED_AGAIN_MAX):
                 compared = await reconciler.compared(believed)

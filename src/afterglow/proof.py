@@ -75,7 +75,7 @@ async def prove(
     }  # the index has a word that a turn says in small letters
     left = [each for each in held if each.word.casefold() not in said and _came_from(each, owner, session)]
     return Proof(
-        clean=not in_files and not left,
+        clean=not in_files and not left and not closed,
         looked_at=("the rows of every table", *(str(path) for path in files if path not in closed)),
         found=tuple(dict.fromkeys([*map(_row, left), *in_files])),
         said_elsewhere=tuple(dict.fromkeys(_row(each) for each in held if each not in left)),

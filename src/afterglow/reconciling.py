@@ -147,11 +147,11 @@ class Reconciler:
 
     def _said_twice(self, first: Fact, fact: Fact, proved: Proved, is_word: bool) -> Fact:
         """Two of one part as one fact. What the owner says too is the owner's word, and rests on that alone."""
-        if _takes_the_place(first, is_word):
+        if _takes_the_place(first, is_word) and first.status != "superseded":
             return replace(fact, supersedes=first.supersedes)
         more = self._again(first, fact, proved, is_word)
         proofs = dict.fromkeys([*first.evidence, more.evidence, *more.needed])
-        believed = {"status": "active", "why": None} if is_word else {}
+        believed = {"status": "active", "why": None} if is_word and first.status == "pending" else {}
         return replace(first, evidence=tuple(proofs)[:EVIDENCE_MAX], **believed)
 
     def _again(self, same: Fact, fact: Fact, proved: Proved, is_word: bool) -> Again:
@@ -257,6 +257,7 @@ class Reconciler:
             owner=fact.owner,
             session=fact.session,
         )
+        self._verdicts |= {_pair(other, fact): "" for other in doubts}  # asked once, whatever comes of it
         try:
             answer = await self._model.complete(request)
         except (ModelBadOutput, ModelTooLong):
@@ -285,11 +286,11 @@ def _takes_the_place(same: Fact, is_word: bool) -> bool:
 
 
 def _placed(fact: Fact, found: Found) -> Fact:
-    """The fact as it stands beside what was found: instead of an older one, or behind a newer one."""
+    """The fact as it stands beside what was found: behind a newer one, or instead of an older one."""
+    if found.same is None and found.newer is not None:
+        return replace(fact, status="superseded", why=None)
     older = found.older if found.same is None else found.same
-    if older is not None:
-        return _superseding(fact, older)
-    return fact if found.newer is None else replace(fact, status="superseded", why=None)
+    return fact if older is None else _superseding(fact, older)
 
 
 def _superseding(fact: Fact, older: Fact) -> Fact:

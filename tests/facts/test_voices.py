@@ -56,6 +56,7 @@ def _turn(seq: int, role: Role, text: str) -> Turn:
             ["user Carla rang me up.", "assistant Oh?", "user I moved to Rome."],
         ),
         ("Ana has two cats.", "I have two cats", ["assistant I am Ana.", "user I have two cats."]),
+        ("Élodie has two cats.", "I have two cats", ["user Élodie rang. I have two cats."]),
     ],
 )
 def test_what_one_says_of_oneself_or_to_somebody_is_not_given_to_the_other(
@@ -168,3 +169,23 @@ def test_of_a_flood_of_claims_the_first_are_looked_at_and_the_rest_counted() -> 
     found = check(claims, [_turn(1, "user", "I like tea.")], UTC, terms)
     assert len(found.proved) == CLAIMS_MAX
     assert found.dropped == {"too many": 7}
+
+
+@pytest.mark.spec("FACT-4", "P8")
+def test_a_quote_that_is_too_long_where_it_stands_is_none() -> None:
+    said = f"I live{' -' * 1_000} in Rome."
+    assert became("The user lives in Rome.", "I live in Rome", f"user {said}") == "too short or too long"
+
+
+@pytest.mark.spec("FACT-4", "P10")
+def test_a_quote_over_several_items_of_a_list_is_held_against_all_of_the_turn() -> None:
+    said = "Things I do not like:\n- green tea\n- black coffee"
+    content, quote = "The user likes green tea and black coffee.", "green tea\n- black coffee"
+    assert became(content, quote, f"user {said}") == "the opposite of what was said"
+
+
+@pytest.mark.spec("FACT-4", "P6")
+@pytest.mark.parametrize("when", ["in ſeptember", "in aprıl", "in AprİL", "ſix months ago", "on the 3rd of ſeptember"])
+def test_letters_that_only_look_like_those_of_a_month_stop_no_reading(when: str) -> None:
+    said = f"user I moved to Rome {when}, yesterday I was told."
+    assert became("The user moved to Rome on 3 March 2026.", "I moved to Rome", said)

@@ -95,6 +95,25 @@ async def test_an_old_session_that_is_read_after_a_new_one_does_not_undo_it(memo
     assert (again.stored, again.dropped["settled before"]) == (0, 1)
 
 
+@pytest.mark.spec("FACT-5")
+@pytest.mark.parametrize(
+    "then", ["I live in Rome near the station, as you know.", "I live in Florence near the station now."]
+)
+async def test_what_an_old_session_says_twice_or_changes_itself_does_not_undo_what_was_said_since(
+    memory_with: OpenMemory, then: str
+) -> None:
+    milan = "The user lives in Milan near the station now."
+    place = then.split()[3]
+    claims = [claim(1, ROME, "The user lives in Rome near the station."), claim(1, MILAN, milan)]
+    claims.append(claim(2, then, f"The user lives in {place} near the station."))
+    memory = memory_with(answering=replacing(*claims))
+    await written(memory, ("user", MILAN), session="new", at=NOON)
+    await written(memory, ("user", ROME), ("user", then), session="old", at=NOON - timedelta(days=300))
+    await read(memory, "new")
+    await read(memory, "old")
+    assert await known(memory) == [milan]
+
+
 @pytest.mark.spec("FACT-5", "P11")
 async def test_a_later_word_of_another_does_not_stand_in_place_of_the_owners_that_is_read_after_it(
     memory_with: OpenMemory,

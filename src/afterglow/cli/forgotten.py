@@ -41,7 +41,7 @@ def proof_lines(call: Call, proof: Proof | None, verbose: bool) -> list[str]:
     if proof is None:
         return []
     searched = list(proof.looked_at) if verbose else places(proof, call.loaded.settings)
-    found = "nothing of it was found" if proof.clean else "something of it is still there"
+    found = "something of it is still there" if proof.found else "nothing of it was found"
     lines = [f"Searched {', '.join(searched)}: {found}."]
     lines += [f"Not searched: {each}" for each in proof.not_looked_at]
     lines += [f"Still there: {each}" for each in proof.found]

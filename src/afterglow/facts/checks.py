@@ -31,7 +31,6 @@ from afterglow.facts import (
     QUOTE_CHARS_MAX,
     Confidence,
     FactType,
-    normalised,
 )
 from afterglow.facts.dates import left_relative, made_absolute, unsupported_days
 from afterglow.facts.denial import is_turned_round
@@ -181,7 +180,10 @@ def _checked(claim: Claimed, said: Said, zone: tzinfo, cut: Cut) -> Proved | str
     turn = named if is_there else said.only_turn_with(plain)  # small models copy well and count badly
     if turn is None:
         return "no such turn" if named is None else "quote not in the turn"
-    quote = as_written(said.words[turn.seq].text, quote)
+    own = said.words[turn.seq].text
+    quote = as_written(own, quote)
+    if len(quote) > QUOTE_CHARS_MAX:
+        return "too short or too long"
     if not _is_speaker(claim.speaker, content, turn.role):
         return "wrong speaker"
     day = turn.at.astimezone(zone).date()
@@ -201,12 +203,12 @@ def _checked(claim: Claimed, said: Said, zone: tzinfo, cut: Cut) -> Proved | str
         return "small talk"
     if support(content, around) < _SUPPORTED_MIN or _is_question(quote, turn) or adds(content, around):
         return "not in what was said"
-    for sentence in sentences_quoted(said.words[turn.seq].text, quote):
+    for sentence in sentences_quoted(own, quote) or [own]:
         if not states(content, Spoken(sentence, cut)):
             return "not in the sentence it quotes"
         if is_asking(content, sentence):
             return "small talk"
-        if is_anothers(content, sentence, turn, said.read, cut):
+        if is_anothers(content, sentence, turn, said, cut):
             return "said of somebody else"
         if is_turned_round(content, sentence, cut):
             return "the opposite of what was said"
@@ -216,8 +218,7 @@ def _checked(claim: Claimed, said: Said, zone: tzinfo, cut: Cut) -> Proved | str
             return "a day that was not said"
         if is_swapped(content, sentence, cut):
             return "who and how many are not as they were said"
-    own_words = said.words[turn.seq].text
-    by_itself = _is_by_itself(content, own_words, cut) and not unsaid_name(content, f" {normalised(own_words)} ")
+    by_itself = _is_by_itself(content, own, cut) and not unsaid_name(content, said.plain[turn.seq])
     return Proved(type=kind, content=content, confidence=confidence, quote=quote, turn=turn, by_itself=by_itself)  # pyright: ignore[reportArgumentType]
 
 

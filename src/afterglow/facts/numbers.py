@@ -50,7 +50,7 @@ _FULL_HOUR = re.compile(
     r"|(?<!\d)(?P<sharp>\d{1,2})(?= ?(?:o['’]?clock|uhr)\b|[点點时]|時(?!間)|시(?!간))"
 )
 """A number that is said as a time of day: what stands around it tells it from "after 3 days"."""
-_GROUPED = re.compile(r"\+?\(?\d+(?:[ \-/.)(]{1,2}\d{2,})+")
+_GROUPED = re.compile(r"(?<!\d)\+?\(?\d+(?:[ \-/.)(]{1,2}\d{2,})+")
 """As telephone numbers are written: the groups are one number. Two numbers with a word or a comma between them are two."""
 
 

@@ -12,11 +12,11 @@ from afterglow.model.sentences import SHORTENED
 
 _SHORT = "".join(rf"(?<!\b{re.escape(each)}\.)" for each in SHORTENED)
 _END = re.compile(
-    rf"(?<=[.!?…]){_SHORT}(?=\s)|(?<=[.!?…][\"”'’)])(?=\s)|(?<=[。！？])|\n(?=\s*\n)|\n(?!\s*[^\W\d_A-ZÀ-ÖØ-Þ])"
+    rf"(?<=[.!?…]){_SHORT}(?=\s)|(?<=[.!?…][\"”'’)])(?=\s)|(?<=[。！？])|\n(?=[^\S\n]*\n)|\n(?![^\S\n]*[^\W\d_A-ZÀ-ÖØ-Þ])"
 )
 _PLACES_MAX = 20
 QUOTATION = re.compile(
-    r"[\"“„«][^\"“”„«»\n]*[\"”“»]|(?<!\w)['‘](?:[^'’\n]|(?<=\w)['’](?=\w))*['’](?!\w)|[「『][^」』\n]*[」』]"
+    r"[\"“„«][^\"“”„«»\n]*[\"”“»]|(?<!\w)['‘](?:[^'‘’\n]|(?<=\w)['’](?=\w))*['’](?!\w)|[「『][^「『」』\n]*[」』]"
 )
 """What stands in quotation marks."""
 _ITEM = re.compile(r"\s*(?:[-*•–]|\d{1,2}[.)])\s")
@@ -34,15 +34,7 @@ def sought(quote: str) -> str:
 
 def as_written(text: str, quote: str) -> str:
     """The words of a quote as they stand in the text: who copies may change case and marks, and add what nobody sees."""
-    letters, places = [" "], [0]
-    for at, char in enumerate(text):
-        for each in unicodedata.normalize("NFKD", char.casefold()):
-            is_apart = not each.isalnum()
-            if unicodedata.category(each)[0] == "M" or (is_apart and letters[-1] == " "):
-                continue
-            letters.append(" " if is_apart else each)
-            places.append(at)
-    plain, wanted = "".join([*letters, " "]), sought(quote)
+    (plain, places), wanted = _placed(text), sought(quote)
     at = plain.find(wanted)
     assert at >= 0, "it was found there"
     first, last = at + wanted.startswith(" "), at + len(wanted) - 1 - wanted.endswith(" ")
@@ -52,6 +44,20 @@ def as_written(text: str, quote: str) -> str:
     if quote.endswith(tuple(_CLOSING)) and text[end : end + 1] in _CLOSING:
         end += 1
     return text[places[first] : end]
+
+
+@lru_cache(maxsize=8)
+def _placed(text: str) -> tuple[str, list[int]]:
+    """The text as it is compared, and where in it each letter comes from. Many claims quote one turn."""
+    letters, places = [" "], [0]
+    for at, char in enumerate(text):
+        for each in unicodedata.normalize("NFKD", char.casefold()):
+            is_apart = not each.isalnum()
+            if unicodedata.category(each)[0] == "M" or (is_apart and letters[-1] == " "):
+                continue
+            letters.append(" " if is_apart else each)
+            places.append(at)
+    return "".join([*letters, " "]), places
 
 
 def sentences(text: str) -> list[str]:

@@ -8,11 +8,11 @@ call themselves by their name.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
+from afterglow.facts import normalised
 from afterglow.facts.clauses import clauses, of_the_same
 from afterglow.facts.names import CAPITALISED, names
-from afterglow.facts.said import Cut
+from afterglow.facts.said import Cut, Said
 from afterglow.facts.signs import OF_ONESELF, WANTING
 from afterglow.turns import Turn
 
@@ -40,11 +40,11 @@ def is_asking(content: str, sentence: str) -> bool:
     return bool(_ASKING.match(content)) and not _ASKED.search(sentence)
 
 
-def is_anothers(content: str, sentence: str, turn: Turn, turns: Iterable[Turn], cut: Cut) -> bool:
+def is_anothers(content: str, sentence: str, turn: Turn, said: Said, cut: Cut) -> bool:
     """Whether the statement is about one of those who talk, and the words that it is drawn from about another of them."""
     sentence = _LABEL.sub("", sentence)
     is_speaker = bool(_SPEAKER.match(content)) and turn.role == "user"
-    subject = next((content[: len(name)] for name in names(content) if content.casefold().startswith(name)), None)
+    subject = _subject(content)
     if not is_speaker and (subject is None or subject in sentence):
         return False
     told = [clause for each in clauses(content) for clause in of_the_same(each, clauses(sentence), cut)]
@@ -52,22 +52,31 @@ def is_anothers(content: str, sentence: str, turn: Turn, turns: Iterable[Turn], 
         return False
     if all(_OF_THE_HEARER.search(clause) and not _OF_ONESELF.search(clause) for clause in told):
         is_wish = bool(WANTING.search(content.casefold()))
-        return not is_wish and (is_speaker or _is_called(subject, turn, turns) is True)
+        return not is_wish and (is_speaker or _is_called(subject, turn, said) is True)
     is_of_oneself = all(_OF_ONESELF.search(clause) for clause in told)
-    return is_of_oneself and not is_speaker and _is_called(subject, turn, turns) is False
+    return is_of_oneself and not is_speaker and _is_called(subject, turn, said) is False
 
 
-def _is_called(name: str | None, speaker: Turn, turns: Iterable[Turn]) -> bool | None:
+def _subject(content: str) -> str | None:
+    """The name that the statement begins with."""
+    first = re.sub(r"(?:['’]s?)?,?$", "", content.split(maxsplit=1)[0])
+    return first if normalised(first) in names(content) else None
+
+
+def _is_called(name: str | None, speaker: Turn, said: Said) -> bool | None:
     """Whether who speaks has this name; None where the turns do not tell."""
     if name is None:
         return None
     named = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
     of_others = False
-    for turn in turns:
+    for turn in said.read:
         is_own = (turn.role, turn.trust) == (speaker.role, speaker.trust)
-        label = _LABEL.match(turn.text)
-        rest = turn.text[label.end() :] if label else turn.text
-        calls_oneself = any(found["name"] == name.casefold() for found in OF_ONESELF.finditer(rest.casefold()))
+        text = said.words[turn.seq].text
+        label = _LABEL.match(text)
+        rest = text[label.end() :] if label else text
+        calls_oneself = any(
+            normalised(found["name"]) == normalised(name) for found in OF_ONESELF.finditer(rest.casefold())
+        )
         if (label and named.search(label["name"])) or calls_oneself:
             if is_own:
                 return True

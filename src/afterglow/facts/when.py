@@ -13,7 +13,7 @@ from datetime import date
 
 from afterglow.facts.clauses import clauses, of_the_same
 from afterglow.facts.dates import AGAIN, FEW
-from afterglow.facts.days import ABSOLUTE, each_day
+from afterglow.facts.days import ABSOLUTE, each_day, folded
 from afterglow.facts.months import DAY, MONTH, MONTHS
 from afterglow.facts.said import Cut
 from afterglow.facts.spans import spans_in
@@ -74,6 +74,7 @@ def _reaching(clause: str, said: date) -> Iterator[Period]:
 
 def _periods(text: str, said: date) -> Iterator[list[Period]]:
     """What a text speaks of, one by one: of each, the periods that it may be."""
+    text = folded(text)
     if AGAIN.search(text):
         return
     yield from ([(day, day) for day in days] for days in each_day(text, said))

@@ -85,8 +85,10 @@ def commit_files(tx: Tx, files: WrittenFiles, claim: Claim | None) -> None:
             owner=owner,
             count=count,
         )
-    _keep_digests(tx, files.digests)
-    _keep_troubles(tx, files.troubles)
+    # Whoever was forgotten meanwhile has no row, and gets none here.
+    alive = {row["owner"] for row in tx.rows("SELECT owner FROM owners WHERE {mine} ORDER BY owner {lock}")}
+    _keep_digests(tx, {place: digest for place, digest in files.digests.items() if place[0] in alive})
+    _keep_troubles(tx, [trouble for trouble in files.troubles if trouble.owner in alive])
     if claim is not None:
         queue.finish(tx, claim)
 
