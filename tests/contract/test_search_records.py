@@ -235,8 +235,8 @@ async def test_a_neighbour_outside_the_time_is_not_given(store: Store) -> None:
     [
         ("", {}, "no word to search for"),
         ("the", {}, "no word to search for"),
-        ("tea", {"kinds": ["letter"]}, "letter cannot be searched"),
-        ("tea", {"kinds": []}, "none cannot be searched"),
+        ("tea", {"kinds": ["letter"]}, "'letter' is no kind"),
+        ("tea", {"kinds": []}, "no kind was named"),
         ("tea", {"types": ["a,b"]}, "no comma"),
     ],
 )

@@ -260,7 +260,7 @@ def test_what_a_fact_holds_does_not_come_alive_in_a_terminal(run: Run, told: Pat
         ("facts list --status open", 1, "status 'open' is not known"),
         ("facts extract nowhere", 1, "nowhere"),
         ("facts search", 2, "Missing argument"),
-        ("search x --kind thing", 1, "cannot be searched"),
+        ("search x --kind thing", 1, "'thing' is no kind"),
         ("search x --regex --kind fact", 2, "--regex looks through turns alone"),
     ],
 )

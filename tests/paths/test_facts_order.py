@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from afterglow.errors import BadInput
-from afterglow.memory import Memory
+from afterglow.memory import EVERYONE, Memory, open_memory
 from afterglow.model import Request, scripted
 from afterglow.model.scripted import ScriptedModel
+from afterglow.transfer import export_lines, import_lines
 from afterglow.turns import Role
 from tests.conftest import KATE, NOON
 from tests.paths.conftest import OpenMemory
@@ -194,3 +196,26 @@ async def test_a_search_with_wrong_limits_says_what_is_wrong(
 ) -> None:
     with pytest.raises(BadInput, match=said):
         await memory_with().recall("tea", owner=KATE.owner, **given)
+
+
+@pytest.mark.spec("FACT-6", "LOG-7")
+async def test_an_import_writes_the_files_of_what_it_brings(memory_with: OpenMemory, tmp_path: Path) -> None:
+    memory = memory_with()
+    await memory.facts.add(KATE.owner, "I like green tea.")
+    lines = [line async for line in export_lines(memory)]
+    async with open_memory(tmp_path / "copy") as copy:
+        await import_lines(copy, lines)
+        assert "I like green tea." in await copy.files.file_read(KATE.owner, "facts/index.json")
+        assert [work for work in await copy.store.work_list(EVERYONE, limit=10) if work.kind == "files"] == []
+
+
+@pytest.mark.spec("FACT-9")
+async def test_what_holds_no_word_and_lies_far_off_is_not_found(memory_with: OpenMemory) -> None:
+    memory = memory_with(search={"embedder": "auto"})
+    if memory.embedder is None:
+        pytest.skip("the packages for meaning are not installed")
+    for text in ("Bye!", "I sail on Sundays.", "We rented the hall for the board.", "I like green tea."):
+        await memory.append(KATE, "user", text)
+    found = await memory.recall("tea", owner=KATE.owner)
+    assert [hit.text for hit in found.hits] == ["I like green tea."]
+    assert found.by_meaning

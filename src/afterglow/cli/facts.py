@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from afterglow.remembering import Proof
 
 PANEL = "What is known"
-_STATUSES = "active, pending, superseded, forgotten or all"
+_STATUSES = "active, pending, superseded, forgotten, or all but the forgotten ones: all"
 _SPEAKERS = {
     "owner": "the owner",
     "agent": "the agent",
@@ -74,8 +74,12 @@ def list_facts(
         return found, counts, "" if found else _why_none(counts, call.typed("facts", "extract", owner=owner))
 
     found, counts, why_none = call.run(read)
-    rows = [(each.id, each.source_date, each.type, _content(each), each.status) for each in found[:limit]]
-    columns = ("fact", "said on", "type", "~what is known", "status")
+    several = len({each.owner for each in found}) > 1
+    rows = [
+        (each.id, each.source_date, each.type, _content(each), each.status, *([each.owner] if several else []))
+        for each in found[:limit]
+    ]
+    columns = ("fact", "said on", "type", "~what is known", "status", *(["owner"] if several else []))
     call.screen.items(found[:limit], columns, rows, empty=why_none, more=len(found) > limit, counts=counts)
     if len(found) > limit:
         call.screen.note(f"These are the newest {limit:,}; --limit shows more.")

@@ -75,18 +75,19 @@ def recall(
     from afterglow.cli.summaries import window
     from afterglow.store.search import KINDS
 
-    async def look(memory: Memory) -> Recollection:
+    async def look(memory: Memory) -> tuple[Recollection, str]:
         whose = await _whose(memory, owner)
         start, end = window(call, memory, since, until)
         wanted: Any = tuple(kinds) or (("fact",) if type else KINDS)
         types = (type,) if type else ()
-        return await memory.recall(text, owner=whose, kinds=wanted, types=types, since=start, until=end, limit=limit)
+        times: Any = {"since": start, "until": end}
+        return await memory.recall(text, owner=whose, kinds=wanted, types=types, limit=limit, **times), whose
 
-    found = call.run(look)
+    found, whose = call.run(look)
     lines = [line for hit in found.hits for line in (_place(call, hit, explain), indented(_snippet(hit), 2))]
     call.screen.answer({"items": found.hits, "by_meaning": found.by_meaning}, *lines)
     if not found.hits:
-        call.screen.note("Nothing was found.")
+        call.screen.note(f"Nothing was found in the memory of {whose}.")
 
 
 def _grep(call: Call, text: str, owner: str | None, ignore_case: bool, limit: int) -> None:

@@ -17,7 +17,7 @@ from afterglow.search import words
 from afterglow.store.search import Indexed, Kind, Matches, Record, RecordKind, Sought
 
 NEAR_MIN = 0.3
-"""Where not even the nearest is so near, nothing is about it."""
+"""What is not so near is not about it; where not even the nearest is, nearness tells nothing."""
 MEANING = 0.3
 """What nearness counts beside words. Found by `benchmarks/search_locomo.py`."""
 _EVERYTHING = Sought()
@@ -67,11 +67,12 @@ def join(
     found: list[tuple[float, Indexed | Record]] = [
         (_sum(words.weighed(judged, place) * reach, nearness.get(turn.id), weight), turn)
         for place, turn in turns.items()
-        if place in judged.by_turn or nearness.get(turn.id)  # a session alone is no reason
+        if place in judged.by_turn or _is_near(cosines, turn.id)  # a session alone is no reason
     ]
     found += [
         (WORTH[record.kind] * _sum(said[_key(record)] / top, nearness.get(record.id), weight), record)
         for record in {record.id: record for record in matches.records}.values()
+        if said[_key(record)] or _is_near(cosines, record.id)
     ]
     found = [each for each in found if each[0] > 0 and sought.since_us <= each[1].at_us < sought.until_us]
     best = sorted(found, key=_order)[:limit]
@@ -81,6 +82,11 @@ def join(
         else _record(score, each, said[_key(each)] / top, nearness.get(each.id, 0.0))
         for score, each in best
     ]
+
+
+def _is_near(cosines: Mapping[int, float], record: int) -> bool:
+    """Whether it may be about the same though it holds none of the words."""
+    return cosines.get(record, 0.0) >= NEAR_MIN
 
 
 def _key(record: Record) -> words.RecordPlace:

@@ -144,7 +144,8 @@ async def _by_words(store: Store, owner: str, terms: Sequence[str], sought: Soug
 def _sought(kinds: Sequence[Kind], types: Sequence[str], since: datetime | None, until: datetime | None) -> Sought:
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown or not kinds:
-        raise BadInput(f"kinds are of {', '.join(KINDS)}; {', '.join(unknown) or 'none'} cannot be searched")
+        given = f"{unknown[0]!r} is no kind of what can be searched" if unknown else "no kind was named"
+        raise BadInput(f"{given}; use one or more of {', '.join(KINDS)}")
     if any("," in each for each in types):
         raise BadInput("a type of fact has no comma in it; give several as a list")
     every = Sought()

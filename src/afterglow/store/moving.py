@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
 from afterglow.facts import Fact
 from afterglow.store import evidence, twins
-from afterglow.store.facts import existing_row, lock_owners, whole
+from afterglow.store.facts import changed, existing_row, lock_owners, whole
 from afterglow.store.rows import insert, to_row
 from afterglow.store.transaction import Tx
 
@@ -22,7 +23,7 @@ def exported_facts(tx: Tx, limit: int, after: tuple[str, str]) -> list[tuple[Fac
     return [(whole(tx, row), row["digest"]) for row in rows]
 
 
-def restore_fact(tx: Tx, fact: Fact, digest: str) -> bool:
+def restore_fact(tx: Tx, fact: Fact, digest: str, now: datetime) -> bool:
     """The fact is there, unless it or another with its words is, or was forgotten here; whether it is new."""
     lock_owners(tx)
     values = {name: value for name, value in to_row(replace(fact, evidence=())).items() if name != "evidence"}
@@ -44,5 +45,5 @@ def restore_fact(tx: Tx, fact: Fact, digest: str) -> bool:
         twins.index(tx, existing_row(tx, fact.id))
     if fact.content:
         twins.settle(tx, tx.owners, fact.content)
-    tx.run("UPDATE owners SET facts_version = facts_version + 1 WHERE {mine} AND owner = :owner", owner=fact.owner)
+    changed(tx, {fact.owner}, now)
     return True

@@ -49,6 +49,8 @@ async def import_lines(memory: Memory, lines: Iterable[str]) -> int:
                 f"line {number}: {reason}. What came before it is imported; mend the line and import again"
             ) from None
     await taking.flush()
+    for owner in sorted(taking.known):
+        await memory.facts.write_files(owner)
     if not number:
         check_first_line("")
     if not ended:
@@ -76,6 +78,8 @@ class _Import:
         """What was forgotten here, as (owner, session) or (owner, owner): nothing of it is imported."""
         self.imported = 0
         """How many turns were new."""
+        self.known: set[str] = set()
+        """Whose facts came in."""
         self._takes: Mapping[str, Callable[[dict[str, Any]], Awaitable[None]]] = {
             "owner": self._owner,
             "session": self._begin,
@@ -187,7 +191,8 @@ class _Import:
         needed = sum(each.needed for each in proofs)
         stands = any(each.proves for each in held) and sum(each.needed for each in held) == needed
         if stands or fact.status == "forgotten":
-            await self._memory.store.restore_fact(replace(fact, evidence=held), digest)
+            is_new = await self._memory.store.restore_fact(replace(fact, evidence=held), digest)
+            self.known |= {fact.owner} if is_new else set()
 
     async def _read_to(self, value: dict[str, Any]) -> None:
         """How far a session was read for facts."""

@@ -112,8 +112,9 @@ class FactVerbs(Running):
         return await self._read("exported_facts", scope, partial(moving.exported_facts, limit=limit, after=cursor))
 
     async def restore_fact(self, fact: Fact, digest: str) -> bool:
-        """The fact is there, unless it is already, or was forgotten here; for import."""
-        return await self._write("restore_fact", fact.owner, partial(moving.restore_fact, fact=fact, digest=digest))
+        """The fact is there, and the files are due, unless it is already, or was forgotten here; for import."""
+        run = partial(moving.restore_fact, fact=fact, digest=digest, now=self.clock.now())
+        return await self._write("restore_fact", fact.owner, run)
 
     async def mark_read(self, owner: str, session: str, seq: int) -> None:
         """The session was read for facts to this turn at least; for import."""
