@@ -83,7 +83,7 @@ ROUTES: dict[type, dict[str, str]] = {
     },
 }
 WITHOUT = {
-    **dict.fromkeys(("acts", "act", "watches", "run", "edited", "owners"), "what the server does by itself"),
+    **dict.fromkeys(("acts", "act", "watches", "run", "edited", "owners", "bring"), "what the server does by itself"),
     **dict.fromkeys(("close", "settle"), "the end of the process that holds the memory"),
     **dict.fromkeys(("embedder", "frame_of"), "a part of the memory, and nothing that it does"),
     **dict.fromkeys(("goal_log", "goal_words"), "the library's own way to what GET /goals gives"),

@@ -545,7 +545,9 @@ VERBS: dict[str, Verb] = {
     "exported_tasks": lambda store: store.exported_tasks(KATE.owner),
     "restore_task": lambda store: store.restore_task(replace(task(KATE, "restored"), created_at=LATER)),
     "exported_messages": lambda store: store.exported_messages(KATE.owner),
-    "restore_message": lambda store: store.restore_message(waiting(KATE, "line", "restored")),
+    "restore_message": lambda store: store.restore_message(
+        replace(waiting(KATE, "line", "restored"), text="hello again", at=NOON + timedelta(hours=1))
+    ),
     "open_session": lambda store: store.open_session(_side(KATE, "new")),
     "close_session": lambda store: store.close_session(KATE.owner, "to-close"),
     "session": lambda store: store.session(KATE.owner, "talk"),

@@ -33,6 +33,8 @@ def answering(request: Request) -> scripted.Step:
     """A model that folds and that fills in summaries."""
     if request.schema is None:
         return summary(request)
+    if request.purpose == "facts":
+        return '{"facts": []}'
     facts = [word for word in request.material.replace(",", " ").split() if word.startswith("FACT-")]
     filled = Filled(
         title="A talk about facts",
