@@ -185,7 +185,8 @@ async def doubled(store: Store) -> list[str]:
 
 async def dump(store: Store) -> dict[str, list[str]]:
     """Every row of every table, to compare two databases or two moments of one."""
-    # What may differ where all that can be seen is equal: PostgreSQL gives no number again that a refused verb had taken.
+    # What may differ where all that can be seen is equal: PostgreSQL gives no number again that a refused verb had taken, and
+    # keeps an owner's totals in more parts.
     inner = {"search_terms": {"id", "lexemes"}}
     inner |= {table: {"id"} for table in ("search_fresh", "search_vectors", "happenings", "audit")}
 
@@ -193,13 +194,19 @@ async def dump(store: Store) -> dict[str, list[str]]:
         return {
             table: sorted(
                 repr({name: value for name, value in dict(row).items() if name not in inner.get(table, ())})
-                for row in tx.rows(f"SELECT * FROM {table}")
+                for row in tx.rows(f"SELECT * FROM {_SUMMED if table == 'turn_totals' else table}")
             )
             for table in sorted({row["name"] for row in tx.rows(_TABLES[tx.dialect.name])} - {"schema_versions"})
         }
 
     return await store._read("dump", EVERYONE, look)
 
+
+_SUMMED = """(
+SELECT owner, CAST(sum(sessions) AS BIGINT) AS sessions, CAST(sum(user_turns) AS BIGINT) AS user_turns,
+       CAST(sum(user_terms) AS BIGINT) AS user_terms, CAST(sum(others_turns) AS BIGINT) AS others_turns,
+       CAST(sum(others_terms) AS BIGINT) AS others_terms
+FROM turn_totals GROUP BY owner) AS summed"""
 
 _TABLES = {
     "sqlite": "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'search_index%'"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -151,7 +150,7 @@ class Workload:
 
         async def find(store: Store) -> Any:
             found = await store.word_matches(owner, terms)
-            return sorted((replace(turn, id=0) for turn in found.turns), key=repr), found.stats
+            return sorted((turn._replace(id=0) for turn in found.turns), key=repr), found.stats
 
         return find
 
