@@ -90,6 +90,18 @@ async def test_a_text_has_the_same_vector_whatever_stands_beside_it(minilm: Any)
     assert together[4] == pytest.approx(alone, abs=1e-5)
 
 
+async def test_products_of_bytes_give_the_vectors_that_products_of_floats_give(minilm: Any, monkeypatch: Any) -> None:
+    from afterglow.search import bytewise
+    from afterglow.search.signs import cosines, packed
+
+    texts = ["My sister Ola moved to Gdańsk in May", "yes", "a text that is rather longer than the others, and goes on"]
+    quick = await minilm.MiniLM().embed(texts)
+    monkeypatch.setattr(bytewise, "bytewise", lambda network: network)
+    exact = await minilm.MiniLM().embed(texts)
+    assert quick != exact
+    assert all(cosines(one, packed([other]))[0] > 0.97 for one, other in zip(quick, exact, strict=True))
+
+
 async def test_a_giant_text_is_cut_and_does_no_harm(minilm: Any) -> None:
     (vector,) = await minilm.MiniLM().embed(["word " * 50_000])
     assert len(vector) == 384

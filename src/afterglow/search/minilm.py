@@ -25,7 +25,6 @@ from afterglow.errors import MissingPackage
 NAME = "all-MiniLM-L6-v2-int8"
 PIECES_MAX = 256
 """What it was trained to read; the rest of a text is left out."""
-_AT_ONCE = 16
 _NICENESS = 10
 
 
@@ -66,15 +65,9 @@ class MiniLM:
         return await asyncio.get_running_loop().run_in_executor(self._behind, self._embed, texts)
 
     def _embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        """One at a time: together they would not be quicker, and each would be rounded as the others need it."""
         session, tokenizer = self._load()
-        pieces: list[list[int]] = [each.ids for each in tokenizer.encode_batch(list(texts))]
-        order = sorted(range(len(pieces)), key=lambda place: len(pieces[place]))  # texts of like length together
-        vectors: list[Sequence[float]] = [()] * len(pieces)
-        for first in range(0, len(order), _AT_ONCE):
-            places = order[first : first + _AT_ONCE]
-            for place, vector in zip(places, _means(session, [pieces[place] for place in places]), strict=True):
-                vectors[place] = vector.tolist()
-        return vectors
+        return [_mean(session, each.ids) for each in tokenizer.encode_batch(list(texts))]
 
     def _load(self) -> tuple[Any, Any]:
         with self._loading:
@@ -82,12 +75,14 @@ class MiniLM:
                 import onnxruntime  # pyright: ignore[reportMissingTypeStubs]
                 from tokenizers import Tokenizer
 
+                from afterglow.search.bytewise import bytewise
+
                 runtime: Any = onnxruntime
                 options = runtime.SessionOptions()
                 options.intra_op_num_threads = 1  # it works behind other things
                 options.log_severity_level = 3
                 weights, vocabulary = _read(self._weights), _read(self._vocabulary)
-                session = runtime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
+                session = runtime.InferenceSession(bytewise(weights), options, providers=["CPUExecutionProvider"])
                 tokenizer: Any = Tokenizer.from_buffer(vocabulary)
                 tokenizer.enable_truncation(PIECES_MAX)
                 tokenizer.no_padding()
@@ -101,14 +96,11 @@ def _give_way() -> None:
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
 
 
-def _means(session: Any, pieces: Sequence[list[int]]) -> NDArray[np.float32]:
-    longest = max(map(len, pieces))
-    ids = np.array([each + [0] * (longest - len(each)) for each in pieces], dtype=np.int64)
-    mask = np.array([[1] * len(each) + [0] * (longest - len(each)) for each in pieces], dtype=np.int64)
-    given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+def _mean(session: Any, pieces: list[int]) -> list[float]:
+    ids = np.array([pieces], dtype=np.int64)
+    given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
     hidden: NDArray[np.float32] = session.run(None, given)[0]
-    held = mask[:, :, np.newaxis].astype(np.float32)
-    return (hidden * held).sum(axis=1) / held.sum(axis=1)
+    return hidden[0].mean(axis=0).tolist()
 
 
 def _read(file: File) -> bytes:
