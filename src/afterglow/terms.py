@@ -41,6 +41,8 @@ _PAIRED = (
 )
 _SEGMENT = re.compile(rf"[^\W_{_PAIRED}]+")
 _CHUNK = re.compile(rf"{_SEGMENT.pattern}(?:[-_./:@#+]{_SEGMENT.pattern})*|(?:(?![\W_])[{_PAIRED}])+")
+_ASCII_CHUNK = re.compile(r"[A-Za-z0-9]+(?:[-_./:@#+][A-Za-z0-9]+)*")
+"""The same of a text that is all ASCII, in half the time."""
 _IS_PAIRED = re.compile(rf"[{_PAIRED}]")
 # The parts of a segment: HTTP|Server, camel|Case, INC|4471.
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+(?=[A-Z])|(?<![^\W_])[A-Za-z]+(?=[0-9]+(?![^\W_]))|[^\W_]+")
@@ -62,7 +64,8 @@ def terms(text: str) -> list[str]:
     stemmed as English, stop words dropped. An identifier gives its parts and itself without its marks; Chinese,
     Japanese, Korean and Thai give every two neighbouring characters.
     """
-    return [term for chunk in _CHUNK.findall(_folded(text[:CHARS_MAX])) for term in _terms_of(chunk)]
+    folded = _folded(text[:CHARS_MAX])
+    return [term for chunk in _chunks_of(folded).findall(folded) for term in _terms_of(chunk)]
 
 
 def query_terms(text: str) -> list[str]:
@@ -71,6 +74,10 @@ def query_terms(text: str) -> list[str]:
     A query of stop words alone gives none: the index does not hold them, so there is nothing they could match.
     """
     return list(dict.fromkeys(terms(text)))[:QUERY_TERMS_MAX]
+
+
+def _chunks_of(folded: str) -> re.Pattern[str]:
+    return _ASCII_CHUNK if folded.isascii() else _CHUNK
 
 
 def _folded(text: str) -> str:
@@ -148,10 +155,12 @@ def _term(word: str) -> str:
 def spots(text: str, wanted: frozenset[str]) -> Iterator[Spot]:
     """Where the terms stand in the text as it was written."""
     folded, origins = _unfolded(text[:CHARS_MAX])
-    for chunk in _CHUNK.finditer(folded):
-        if wanted.isdisjoint(_terms_of(chunk[0])):  # most are not wanted, and known
+    for chunk in _chunks_of(folded).finditer(folded):
+        held = _terms_of(chunk[0])
+        if wanted.isdisjoint(held):  # most are not wanted, and known
             continue
-        for start, end, term in _located(chunk[0]):
+        is_word = len(held) == 1 and chunk[0].isalpha()
+        for start, end, term in [(0, len(chunk[0]), held[0])] if is_word else _located(chunk[0]):
             if term in wanted:
                 last = chunk.start() + end
                 yield origins[chunk.start() + start], max(origins[last - 1] + 1, origins[last]), term
