@@ -56,6 +56,11 @@ def _turn(seq: int, role: Role, text: str) -> Turn:
             ["user Carla rang me up.", "assistant Oh?", "user I moved to Rome."],
         ),
         ("Ana has two cats.", "I have two cats", ["assistant I am Ana.", "user I have two cats."]),
+        (
+            "Mel was inspired by the stories and got support.",
+            "The stories were so inspiring! I was happy for all the support.",
+            ["assistant Mel: And?", "user Ana: The stories were so inspiring! I was happy for all the support."],
+        ),
         ("Élodie has two cats.", "I have two cats", ["user Élodie rang. I have two cats."]),
     ],
 )
@@ -71,6 +76,16 @@ def test_what_one_says_of_oneself_or_to_somebody_is_not_given_to_the_other(
     [
         ("Mel painted that lake in 2025.", "I painted that lake last year", LABELLED),
         ("Ana painted that lake.", "I painted that lake", UNLABELLED),
+        (
+            "Mel paints lakes.",
+            "I like it that you paint lakes",
+            ["assistant Mel: And?", "user Ana: I like it that you paint lakes."],
+        ),
+        (
+            "Ana and Mel meet on 9 March 2026.",
+            "We meet on 9 March",
+            ["user Ana: When?", "assistant Mel: We meet on 9 March, Ana."],
+        ),
         ("The user painted that lake.", "I painted that lake", UNLABELLED),
         ("Ana has two cats.", "I have two cats", ["user I'm Ana, and I have two cats."]),
         ("Ana has two cats.", "I have two cats", ["user My name is Ana.", "assistant Hi!", "user I have two cats."]),
@@ -110,11 +125,57 @@ def test_what_one_says_of_oneself_is_ones_own_and_of_a_third_the_thirds(
             "Your empathy will help people",
             "Ana is kind. Your empathy will help people.",
         ),
+        (
+            "Jon and Gina discuss how the crew won first prize.",
+            "the crew won first prize",
+            "Jon, Gina: the crew won first prize.",
+        ),
+        (
+            "The user has a crew. Gina asked Jon how it was.",
+            "I have a crew",
+            "I have a crew, Gina. Ask Jon how it was.",
+        ),
+        (
+            "John is back and thanked Maria for her help.",
+            "I'm back, thanks",
+            "I'm back, thanks Maria, for the help to John.",
+        ),
         ("You have a dog called Rex.", "a dog called Rex", "You know that I have a dog called Rex."),
     ],
 )
 def test_that_somebody_asked_and_what_is_said_to_somebody_is_no_fact(content: str, quote: str, said: str) -> None:
     assert became(content, quote, f"user {said}") == SMALL_TALK
+
+
+@pytest.mark.spec("FACT-4", "P10")
+@pytest.mark.parametrize("content", ["The user said it.", "The user asked it.", "The user has done the task."])
+def test_what_says_nothing_is_no_fact(content: str) -> None:
+    said = "Hey Jon! Good to see you."
+    assert became(content, said, f"user {said}") == "not in the sentence it quotes"
+
+
+@pytest.mark.spec("FACT-4")
+@pytest.mark.parametrize(
+    ("content", "said", "is_kept"),
+    [
+        ("The user started a business.", "I'm gonna start a business.", False),
+        ("The user moved to Rome.", "I will move to Rome with my cat.", False),
+        ("The user will move to Rome.", "I will move to Rome with my cat.", True),
+        ("The user is getting married in Rome.", "I am going to get married in Rome.", True),
+        ("The user started a business and will sell it.", "I started a business, and I'll sell it.", True),
+    ],
+)
+def test_what_somebody_will_do_is_not_done_yet(content: str, said: str, is_kept: bool) -> None:
+    assert became(content, said, f"user {said}") == (content if is_kept else "a plan, a wish or the past as a fact")
+
+
+@pytest.mark.spec("FACT-4")
+def test_who_see_each_other_do_so_on_a_day() -> None:
+    said = "We see each other at the session next Friday."
+    content = "The user and Gina see each other at the session {}."
+    assert became(content.format("next Friday"), said, "user Hi Gina!", f"user {said}") == content.format(
+        "on 6 March 2026 or 13 March 2026"
+    )
 
 
 @pytest.mark.spec("FACT-4")

@@ -40,7 +40,7 @@ from afterglow.facts.quoted import as_written, sentences_quoted, sought
 from afterglow.facts.roles import is_swapped
 from afterglow.facts.said import Cut, Said, Spoken, sentences
 from afterglow.facts.support import SHORT_TERMS, Needed, adds, needed, own_terms, states, support, unsaid_numbers
-from afterglow.facts.voices import is_anothers, is_asking, is_spoken_to
+from afterglow.facts.voices import is_anothers, is_spoken_to, is_talk
 from afterglow.facts.when import is_another_day
 from afterglow.guard import strip_invisible
 from afterglow.turns import Role, Turn
@@ -51,8 +51,9 @@ _QUOTE_CHARS_MIN = 4
 _SUPPORTED_MIN = 0.5
 _BY_ITSELF_MIN = 0.65
 _SMALL_TALK = re.compile(
-    r"(?:\w+ ){1,3}(?:thank|greet|agree[sd]? with|compliment|congratulat|apprecia|prais|said (?:hi|hello|good)"
-    r"|wish(?:es|ed)? \w+ luck|is (?:happy|glad|excited) (?:for|to (?:see|hear))|looks? forward to (?:see|hear|talk))",
+    r"(?:(?:\w+ ){1,3}|.* and )(?:thank|greet|compliment|congratulat|said (?:hi|hello|good)|wish(?:es|ed)? \w+ luck)"
+    r"|(?:\w+ ){1,3}(?:agree[sd]? with|apprecia\w+ \w+['’]s|prais|is (?:happy|glad|excited) (?:for|to (?:see|hear))"
+    r"|looks? forward to (?:see|hear|talk))",
     re.IGNORECASE,
 )
 _SAID_OF = re.compile(r"^(?:the )?(user|owner|assistant|agent)\b", re.IGNORECASE)
@@ -206,7 +207,7 @@ def _checked(claim: Claimed, said: Said, zone: tzinfo, cut: Cut) -> Proved | str
     for sentence in sentences_quoted(own, quote) or [own]:
         if not states(content, Spoken(sentence, cut)):
             return "not in the sentence it quotes"
-        if is_asking(content, sentence):
+        if is_talk(content, sentence):
             return "small talk"
         if is_anothers(content, sentence, turn, said, cut):
             return "said of somebody else"

@@ -40,9 +40,9 @@ _LEFT = re.compile(
     re.IGNORECASE,
 )
 AGAIN = re.compile(
-    r"(?<!\w)(?:every|each|always|daily|weekly|monthly|nightly|whenever|any (?:change|time|day)|usually|jede[nrsm]?|immer"
-    r"|täglich|wöchentlich|cada|siempre|tod[oa]s l[oa]s|chaque|toujours|tou(?:te)?s les|ogni|sempre|tod[oa]s [oa]s"
-    r"|każd\w+|zawsze|codziennie|кажд\w+|всегда|elke?|altijd)(?!\w)|[每毎]|매일|매주",
+    r"(?<!\w)(?:every|each(?! other)|always|daily|weekly|monthly|nightly|whenever|any (?:change|time|day)|usually"
+    r"|jede[nrsm]?|immer|täglich|wöchentlich|cada|siempre|tod[oa]s l[oa]s|chaque|toujours|tou(?:te)?s les|ogni|sempre"
+    r"|tod[oa]s [oa]s|każd\w+|zawsze|codziennie|кажд\w+|всегда|elke?|altijd)(?!\w)|[每毎]|매일|매주",
     re.IGNORECASE,
 )
 """What happens again and again, and so on no one day."""

@@ -31,6 +31,12 @@ _PLANNED = _words(
 _IF = _words(r"(?<!even )(?<!know )(?<!as )if(?! not| only)|unless|falls|jeśli|если")
 _DUE = _words(r"(?:have|has|need|needs|ought|supposed) to|should(?! have been)|muss|soll|dois|tengo que|devo|muszę")
 """What is to be done may be done every day, but was not done yet."""
+_WILL = _words(r"will|going to|gonna|shall|['’]ll", r"werde|wird|vais|voy a|będę|zamierzam")
+_DONE = re.compile(
+    r"(?<!\bis )(?<!\bare )(?<!\bam )(?<!\bbe )(?<!\bget )(?<!\bgets )(?<!\bgetting )(?<!\w)"
+    r"(?:\w+ed|went|began|became|bought|sold|left|took|got|came|met|ran|wrote|built|made|gave|won|lost)(?!\w)",
+    re.IGNORECASE,
+)
 _NEARLY = _words("almost", "nearly", "beinahe", "presque", "casi", "quasi", "quase", "prawie", "почти", "bijna")
 _ONCE = _words(
     r"used to(?! it| this| that| the| my)|formerly|in my (?:youth|childhood|twenties|thirties)",
@@ -82,6 +88,8 @@ def _is_hardened(content: str, said: str, cut: Cut) -> bool:
     if (_IF.search(said) or _stands_before(_PLANNED, content, said, cut)) and not _SOFT.search(content):
         return True
     if _stands_before(_DUE, content, said, cut) and _PAST.search(content) and not _SOFT.search(content):
+        return True
+    if _stands_before(_WILL, content, said, cut) and _DONE.search(content) and not _SOFT.search(content):
         return True
     if _stands_before(_NEARLY, content, said, cut) and not _NOT_QUITE.search(content):
         return True

@@ -104,7 +104,7 @@ def states(content: str, sentence: Spoken) -> bool:
     plain = _without_names(own, content, sentence)
     said = sum(map(sentence.says, plain))
     enough = _STATED_MIN if len(plain) > SHORT_TERMS else _STATED_SHORT_MIN
-    return said >= len(plain) * enough and (said > 0 or not own or any(map(sentence.says, own)))
+    return said >= len(plain) * enough and (said > 0 or any(map(sentence.says, own or sentence.cut(content))))
 
 
 def adds(content: str, spoken: Spoken) -> bool:

@@ -8,10 +8,12 @@ call themselves by their name.
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from afterglow.facts import normalised
 from afterglow.facts.clauses import clauses, of_the_same
 from afterglow.facts.names import CAPITALISED, names
+from afterglow.facts.quoted import sentences
 from afterglow.facts.said import Cut, Said
 from afterglow.facts.signs import OF_ONESELF, WANTING
 from afterglow.turns import Turn
@@ -20,14 +22,21 @@ _LABEL = re.compile(rf"^\W*(?P<name>{CAPITALISED}(?: {CAPITALISED})?)\s?:\s")
 _SPEAKER = re.compile(r"^(?:the )?(?:user|owner)\b", re.IGNORECASE)
 _OF_ONESELF = re.compile(r"(?<!\w)(?:I|[Ww]e|[Mm]e|[Mm]y|[Uu]s|[Oo]ur|[Mm]ine|[Mm]yself)(?!\w)")
 _OF_THE_HEARER = re.compile(r"(?<!\w)(?:you|your|yours|yourself)(?!\w)", re.IGNORECASE)
+_AND_ANOTHER = re.compile(rf"and {CAPITALISED}")
 _OF_A_THIRD = re.compile(r"(?<!\w)(?:he|she|they)(?!\w)|^\W*(?:\w+\s)?(?:his|her|their)(?!\w)", re.IGNORECASE)
 _TO_SOMEBODY = re.compile(r"(?:^|[.!?]\s+)You(?:r|rs|['’]\w+)?\s")
-_ASKING = re.compile(
-    r"(?:\w+ ){1,3}(?:ask(?:s|ed)|inquire[sd]?|wonder(?:s|ed)) (?:[\w'’]+ ){0,4}?"
-    r"(?:about|how|what|whether|if|why|when|where|who)\b",
+_TALKING = re.compile(
+    r"(?:\w+ ){1,4}?(?:"
+    r"(?P<ask>ask|inquire|wonder)(?:s|d|ed)? (?:[\w'’]+ ){0,4}?(?:about|how|what|whether|if|why|when|where|who)\b"
+    r"|(?P<talk>discuss|talk|chat|convers)(?:e?s|e?d|ted)? (?!to )"
+    r"|(?P<respond>respond|repl|react)(?:s|y|ies|ied|ed)? )",
     re.IGNORECASE,
 )
-_ASKED = re.compile(r"(?<!\w)(?:ask|inquir|wonder|question)", re.IGNORECASE)
+_TALKED = {
+    "ask": re.compile(r"(?<!\w)(?:ask|inquir|wonder|question)", re.IGNORECASE),
+    "talk": re.compile(r"(?<!\w)(?:discuss|talk|chat|convers|spoke|speak|call|met|meet)", re.IGNORECASE),
+    "respond": re.compile(r"(?<!\w)(?:respon|repl|react|answer)", re.IGNORECASE),
+}
 
 
 def is_spoken_to(content: str) -> bool:
@@ -35,9 +44,13 @@ def is_spoken_to(content: str) -> bool:
     return bool(_TO_SOMEBODY.search(content))
 
 
-def is_asking(content: str, sentence: str) -> bool:
-    """Whether it only reports that somebody asked, which nobody told."""
-    return bool(_ASKING.match(content)) and not _ASKED.search(sentence)
+def is_talk(content: str, sentence: str) -> bool:
+    """Whether it only reports that somebody asked, talked or replied, which nobody told."""
+    for each in sentences(content):
+        found = _TALKING.match(each)
+        if found and found.lastgroup and not _TALKED[found.lastgroup].search(sentence):
+            return True
+    return False
 
 
 def is_anothers(content: str, sentence: str, turn: Turn, said: Said, cut: Cut) -> bool:
@@ -50,25 +63,25 @@ def is_anothers(content: str, sentence: str, turn: Turn, said: Said, cut: Cut) -
     told = [clause for each in clauses(content) for clause in of_the_same(each, clauses(sentence), cut)]
     if any(_OF_A_THIRD.search(clause) for clause in told):
         return False
+    whose = "the speaker's" if is_speaker or subject is None else _whose(subject, turn, said)
     if all(_OF_THE_HEARER.search(clause) and not _OF_ONESELF.search(clause) for clause in told):
-        is_wish = bool(WANTING.search(content.casefold()))
-        return not is_wish and (is_speaker or _is_called(subject, turn, said) is True)
-    is_of_oneself = all(_OF_ONESELF.search(clause) for clause in told)
-    return is_of_oneself and not is_speaker and _is_called(subject, turn, said) is False
+        return whose == "the speaker's" and not WANTING.search(content.casefold())
+    if whose == "another talker's":
+        return not any(_OF_THE_HEARER.search(clause) for clause in told)
+    return whose == "a third's" and all(_OF_ONESELF.search(clause) for clause in told)
 
 
 def _subject(content: str) -> str | None:
-    """The name that the statement begins with."""
-    first = re.sub(r"(?:['’]s?)?,?$", "", content.split(maxsplit=1)[0])
-    return first if normalised(first) in names(content) else None
+    """The name that the statement begins with, where it is about nobody else too."""
+    first, _, rest = content.partition(" ")
+    first = re.sub(r"(?:['’]s?)?,?$", "", first)
+    return first if normalised(first) in names(content) and not _AND_ANOTHER.match(rest) else None
 
 
-def _is_called(name: str | None, speaker: Turn, said: Said) -> bool | None:
-    """Whether who speaks has this name; None where the turns do not tell."""
-    if name is None:
-        return None
+def _whose(name: str, speaker: Turn, said: Said) -> Literal["the speaker's", "another talker's", "a third's"] | None:
+    """Whose name it is, as the turns tell: by labels and by what somebody calls themselves; None where they do not tell."""
     named = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
-    of_others = False
+    is_anothers, is_spoken_of = False, False
     for turn in said.read:
         is_own = (turn.role, turn.trust) == (speaker.role, speaker.trust)
         text = said.words[turn.seq].text
@@ -79,8 +92,8 @@ def _is_called(name: str | None, speaker: Turn, said: Said) -> bool | None:
         )
         if (label and named.search(label["name"])) or calls_oneself:
             if is_own:
-                return True
-            of_others = True
+                return "the speaker's"
+            is_anothers = True
         elif is_own and named.search(rest):
-            of_others = True
-    return False if of_others else None
+            is_spoken_of = True
+    return "another talker's" if is_anothers else "a third's" if is_spoken_of else None
