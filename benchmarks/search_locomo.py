@@ -30,7 +30,7 @@ from afterglow.search import joined, words
 from afterglow.search.embedders import Embedder, chosen
 from afterglow.search.joined import Ranked, join
 from afterglow.search.meaning import Meaning
-from afterglow.search.memory_search import NEAR_READ, NEIGHBOURS_OF, memory_search
+from afterglow.search.memory_search import FOLLOWED, NEAR_READ, memory_search
 from afterglow.search.signs import cosines, packed
 from afterglow.search.vectors import Vectors
 from afterglow.settings import Settings
@@ -103,10 +103,9 @@ class Index:
                 room = MATCHES_MAX - len(mine)
                 mine |= {(turn.session, turn.seq): turn for turn in self._holding[group, term][-room:] if room}
             found |= mine
-        for session, seq in words.best_alone(words.Scoring(query, stats), list(found.values()), NEIGHBOURS_OF):
-            for place in ((session, seq - 1), (session, seq + 1)):
-                if place in self.turns:
-                    found[place] = self.turns[place]
+        for session, seq in words.best_alone(words.Scoring(query, stats), list(found.values()), FOLLOWED):
+            if (session, seq + 1) in self.turns:
+                found[session, seq + 1] = self.turns[session, seq + 1]
         return Matches(turns=list(found.values()), stats=stats, records=[], record_stats={})
 
     def near(self, cosine: Mapping[Place, float], matches: Matches) -> tuple[Matches, dict[int, float]]:

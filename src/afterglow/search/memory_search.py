@@ -21,8 +21,8 @@ from afterglow.store.search import KINDS, Kind, Matches, Sought
 from afterglow.turns import Role
 
 _log = logging.getLogger(__name__)
-NEIGHBOURS_OF = 20
-"""So many of the turns that fit best are seen together with the turns before and after them."""
+FOLLOWED = 20
+"""So many of the turns that fit best are seen together with the turns after them, which may answer them."""
 NEAR_READ = 32
 """So many of what lies near are read: reading twice as many finds nothing more on LoCoMo."""
 
@@ -100,7 +100,7 @@ async def memory_search(
 async def candidates(
     store: Store, meaning: Meaning | None, owner: str, text: str, terms: Sequence[str], sought: Sought
 ) -> Candidates:
-    """What holds the words, the neighbours of what holds them best, and what lies near; and how near all of it is."""
+    """What holds the words, what follows those that hold them best, and what lies near; and how near all of it is."""
     in_use = await meaning.in_use(owner) if meaning else None
     if meaning is None or in_use is None:
         return await _by_words(store, owner, terms, sought)
@@ -135,9 +135,9 @@ async def _by_words(store: Store, owner: str, terms: Sequence[str], sought: Soug
     matches = await store.word_matches(owner, terms, sought)
     scoring = words.Scoring(terms, matches.stats)
     known = {(turn.session, turn.seq) for turn in matches.turns}
-    places = words.best_alone(scoring, matches.turns, NEIGHBOURS_OF)
-    beside = {(session, seq + step) for session, seq in places for step in (-1, 1)} - known
-    matches.turns.extend(await store.turns_at(owner, sorted(beside)))
+    places = words.best_alone(scoring, matches.turns, FOLLOWED)
+    after = {(session, seq + 1) for session, seq in places} - known
+    matches.turns.extend(await store.turns_at(owner, sorted(after)))
     return Candidates(matches=matches, scoring=scoring)
 
 

@@ -88,8 +88,8 @@ def rank(
 ) -> list[Scored]:
     """The best turns for the terms of a query, best first; of equals the newest.
 
-    The candidates are the turns that hold a term, and for each the turn before and the turn after it. They may come in
-    any order and more than once: the result is the same to the last bit.
+    The candidates are the turns that hold a term, and those after them. They may come in any order and more than once: the
+    result is the same to the last bit.
     """
     turns = {(turn.session, turn.seq): turn for turn in candidates}
     judged = judge(Scoring(query, stats), turns)
@@ -142,7 +142,7 @@ def scaled(judged: Judged, place: Place, weights: tuple[float, float, float] = W
 
 
 def best_alone(scoring: Scoring, turns: Sequence[Indexed], limit: int) -> list[Place]:
-    """The places of the turns whose own words fit best: those whose neighbours are worth a look."""
+    """The places of the turns whose own words fit best: those whose answers are worth a look."""
     scores = {(turn.session, turn.seq): scoring.alone(turn)[1] for turn in turns}
     return sorted(scores, key=lambda place: (-scores[place], place))[:limit]
 
@@ -163,7 +163,7 @@ def judge_records(
 class Scoring:
     """BM25 for the terms of one query. Mentions stand in the order of the query, so that sums of them are repeatable.
 
-    It remembers what it has said of a turn: most are asked about twice, first for their neighbours, then for their place.
+    It remembers what it has said of a turn: most are asked about twice, first for what follows them, then for their place.
     """
 
     def __init__(self, query: Sequence[str], stats: Stats) -> None:

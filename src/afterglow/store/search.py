@@ -16,7 +16,7 @@ from afterglow.store.transaction import Row, Tx
 from afterglow.terms import terms as cut
 from afterglow.turns import Role
 
-MATCHES_MAX = 64
+MATCHES_MAX = 48
 """The most turns of one group that are looked at, those with the rarest terms first, of each term the newest."""
 RECORDS_MAX = 100
 """The same for each of the other kinds."""
