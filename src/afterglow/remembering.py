@@ -54,6 +54,17 @@ class Proof:
     turns: tuple[Turn, ...]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stated:
+    """What the owner stated, as it is known now."""
+
+    fact: Fact
+    new: bool
+    """Whether it was not known before."""
+    changed: bool
+    """Whether anything changed by it: what is new did, and what was known and not yet the owner's word."""
+
+
 class Remembered:
     """The facts of a memory."""
 
@@ -115,6 +126,12 @@ class Remembered:
 
     async def add(self, owner: str, content: str, *, type: FactType = "other", supersedes: str | None = None) -> Fact:
         """The owner states a fact. One that was forgotten is there again; one of the owner's that is known stays as it is."""
+        return (await self.state(owner, content, type=type, supersedes=supersedes)).fact
+
+    async def state(
+        self, owner: str, content: str, *, type: FactType = "other", supersedes: str | None = None
+    ) -> Stated:
+        """The same as `add`, and whether it is new."""
         _check(type, FACT_TYPES, "type")
         check_text(content, "a fact")
         content = " ".join(content.split())
@@ -134,7 +151,7 @@ class Remembered:
                 )
             if held is not None and turn is None and (held.status, held.trust) == ("active", "owner"):
                 await self.write_files(held.owner)
-                return held
+                return Stated(fact=held, new=False, changed=False)
             turn = turn or await self._store.append(owner, binding, note)
             new = self._fact(turn, content, type, supersedes)
             try:
@@ -145,7 +162,8 @@ class Remembered:
                 turn = None
                 continue
             await self.write_files((held or new).owner)
-            return await self._store.fact(owner, (held or new).id)
+            fact = await self._store.fact(owner, (held or new).id)
+            return Stated(fact=fact, new=held is None, changed=True)
         raise FactsChanged(f"the facts of {owner!r} changed {_TRIES} times while one was added; add it again")
 
     async def edit(self, owner: str, fact: str, content: str, *, type: FactType | None = None) -> Fact:

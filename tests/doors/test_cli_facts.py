@@ -246,6 +246,30 @@ def test_whose_facts_is_asked_where_there_are_several(run: Run, told: Path) -> N
     assert len(items(run)) == 1, "without a name it is everybody's"
 
 
+def test_who_states_a_fact_is_told_whose_it_is_and_whether_it_is_new(run: Run, told: Path) -> None:
+    stated = run("facts", "add", "I like green tea").stdout
+    (fact,) = items(run)
+    assert stated == f"New fact of {KATE.owner}: {fact['id']}: I like green tea\n"
+    assert (
+        run("facts", "add", "i like green tea!").stdout
+        == f"Known already of {KATE.owner}: {fact['id']}: I like green tea\n"
+    )
+    again = json.loads(run("facts", "add", "I like green tea", "--json").stdout)
+    assert (again["new"], again["changed"], again["fact"]["id"]) == (False, False, fact["id"])
+    new = json.loads(run("facts", "add", "I like rye bread", "--json").stdout)
+    assert (new["new"], new["changed"], new["fact"]["owner"]) == (True, True, KATE.owner)
+
+
+def test_who_states_what_waits_is_told_that_it_counts_now(run: Run, told: Path) -> None:
+    run("facts", "extract")
+    (waiting,) = items(run, "--status", "pending")
+    assert (
+        f"Known already of {KATE.owner}, and on your word now: {waiting['id']}: "
+        in run("facts", "add", waiting["content"]).stdout
+    )
+    assert items(run, "--status", "pending") == []
+
+
 def test_what_a_fact_holds_does_not_come_alive_in_a_terminal(run: Run, told: Path) -> None:
     run("facts", "add", EVIL)
     assert "\x1b[31m" not in run("facts").stdout

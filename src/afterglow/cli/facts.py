@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from afterglow.facts import Fact
     from afterglow.memory import Memory
     from afterglow.proof import Proof as ProofOfForgetting
-    from afterglow.remembering import Proof
+    from afterglow.remembering import Proof, Stated
 
 PANEL = "What is known"
 _STATUSES = "active, pending, superseded, forgotten, or all but the forgotten ones: all"
@@ -169,7 +169,19 @@ def search(
 
 def add(call: Call, text: TextArgument, owner: OwnerOption = None, type: TypeOption = None) -> None:
     """State a fact yourself. It is believed at once, and your statement is its proof."""
-    _change(call, owner, lambda memory, whose: memory.facts.add(whose, text, type=type or "other"), "Known")  # pyright: ignore
+    from afterglow.cli import logfile
+
+    async def act(memory: Memory) -> Stated:
+        whose = await one_owner(memory, owner)
+        return await memory.facts.state(whose, text, type=type or "other")  # pyright: ignore[reportArgumentType]
+
+    with logfile.aside(call.loaded.settings.data_dir):
+        stated = call.run(act)
+    fact = stated.fact
+    how = f"{'New fact' if stated.new else 'Known already'} of {fact.owner}"
+    now = ", and on your word now" if stated.changed and not stated.new else ""
+    told = f"{how}{now}: {fact.id}: {fact.content}"
+    call.screen.answer({"fact": fact, "new": stated.new, "changed": stated.changed}, told)
 
 
 def edit(
@@ -233,15 +245,13 @@ def _change(
     owner: str | None,
     act: Callable[[Memory, str], Awaitable[Fact]],
     done: str,
-    fact: str | None = None,
+    fact: str,
     end: str | None = None,
 ) -> None:
     """Change what is known, and say so; of a fact that has the status `end` already, say that."""
     from afterglow.cli import logfile
 
     async def change(memory: Memory) -> tuple[Fact, bool]:
-        if fact is None:
-            return await act(memory, await one_owner(memory, owner)), True
         found = await memory.facts.show(await scope(memory, owner), fact)
         return (found, False) if found.status == end else (await act(memory, found.owner), True)
 

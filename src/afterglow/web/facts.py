@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query
+from fastapi.responses import Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.requests import Request
 
@@ -117,11 +118,20 @@ async def _found(memory: Memory, access: Access, asked: FactsAsked) -> Page[Fact
     return Page(items=[await memory.facts.show(owner, hit.fact) for hit in hits], next=None)
 
 
-@router.post("/facts", status_code=201, response_model=Fact, dependencies=[Owners], openapi_extra={"requestBody": _NEW})
-async def add(request: Request, memory: Opened, access: Accessed) -> Fact:
-    """The owner states a fact. Stating what is known again changes nothing but that it has one more proof."""
+@router.post(
+    "/facts",
+    status_code=201,
+    response_model=Fact,
+    responses={200: {"model": Fact}},
+    dependencies=[Owners],
+    openapi_extra={"requestBody": _NEW},
+)
+async def add(request: Request, response: Response, memory: Opened, access: Accessed) -> Fact:
+    """The owner states a fact: 201 and the new fact; or 200 and the one there is, where it was known."""
     new = NewFact.model_validate_json(await read_body(request, BODY_BYTES_MAX))
-    return await memory.facts.add(await one_owner(memory, access, new.owner), new.content, type=new.type)
+    stated = await memory.facts.state(await one_owner(memory, access, new.owner), new.content, type=new.type)
+    response.status_code = 201 if stated.new else 200
+    return stated.fact
 
 
 @router.get("/facts/{fact}")
