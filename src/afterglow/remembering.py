@@ -110,6 +110,10 @@ class Remembered:
         """One fact."""
         return await self._store.fact(owner, fact)
 
+    async def superseded_by(self, fact: Fact) -> Fact | None:
+        """The fact that took the place of a superseded one. None where it was superseded from the first: it was read late."""
+        return await self._store.superseding_fact(fact.owner, fact.id) if fact.status == "superseded" else None
+
     async def proofs(self, fact: Fact) -> list[Proof]:
         """Each proof of the fact with the turns around it."""
         return [

@@ -152,6 +152,20 @@ async def test_what_is_believed_stands_for_what_is_not_and_what_becomes_of_one_b
     assert {each.id for each in await store.facts(OWNER, WantedFacts(status=None))} == {mine.id, waiting.id, newer.id}
 
 
+@pytest.mark.spec("FACT-5")
+async def test_a_superseded_fact_knows_what_took_its_place_and_so_does_its_twin(store: Store) -> None:
+    mine, theirs = await both(store)
+    await store.join(OWNER, OTHER.owner)
+    assert await store.superseding_fact(OWNER, mine.id) is None, "it stands"
+    bonn = await remember(store, "Ana lives in Bonn.", supersedes=theirs.id)
+    await remember(store, "Ana lives in Turin.", supersedes=mine.id, status="pending", why="w")
+    found = [await store.superseding_fact(OWNER, each.id) for each in (mine, theirs)]
+    assert [each and each.id for each in found] == [bonn.id, bonn.id]
+    oslo = await remember(store, "Ana lives in Oslo.", supersedes=bonn.id)
+    found = [await store.superseding_fact(OWNER, each.id) for each in (mine, bonn)]
+    assert [each and each.content for each in found] == [bonn.content, oslo.content]
+
+
 @pytest.mark.spec("FACT-11", "P12")
 @pytest.mark.parametrize("which", [0, 1])
 async def test_who_forgets_one_forgets_both(store: Store, which: int) -> None:

@@ -246,6 +246,17 @@ def test_whose_facts_is_asked_where_there_are_several(run: Run, told: Path) -> N
     assert len(items(run)) == 1, "without a name it is everybody's"
 
 
+def test_a_superseded_fact_names_what_took_its_place(run: Run, told: Path) -> None:
+    old = json.loads(run("facts", "add", "I like green tea", "--json").stdout)["fact"]
+    new = json.loads(run("facts", "edit", old["id"], "I like black tea", "--json").stdout)["fact"]
+    shown = run("facts", "show", old["id"]).stdout
+    assert "superseded by" in shown and f"{new['id']}: I like black tea" in shown
+    newer = json.loads(run("facts", "show", old["id"], "--json").stdout)["superseded_by"]
+    assert (newer["id"], newer["content"]) == (new["id"], "I like black tea")
+    assert json.loads(run("facts", "show", new["id"], "--json").stdout)["superseded_by"] is None
+    assert "superseded by" not in run("facts", "show", new["id"]).stdout
+
+
 def test_who_states_a_fact_is_told_whose_it_is_and_whether_it_is_new(run: Run, told: Path) -> None:
     stated = run("facts", "add", "I like green tea").stdout
     (fact,) = items(run)

@@ -33,6 +33,9 @@ async def test_the_owner_states_edits_and_forgets_a_fact(any_door: Door) -> None
         assert (again.status_code, check(again)["id"]) == (200, first["id"]), "stating it again is safe"
         edited = check(await client.patch(f"/api/v1/facts/{first['id']}", json={"content": "Ana prefers the aisle."}))
         assert (edited["supersedes"], edited["type"]) == (first["id"], "preference")
+        old = check(await client.get(f"/api/v1/facts/{first['id']}"))
+        assert (old["status"], old["superseded_by"]["id"]) == ("superseded", edited["id"])
+        assert check(await client.get(f"/api/v1/facts/{edited['id']}"))["superseded_by"] is None
         (listed,) = check(await client.get("/api/v1/facts"))["items"]
         assert listed["id"] == edited["id"]
         assert {each["status"] for each in check(await client.get("/api/v1/facts?all=true"))["items"]} == {

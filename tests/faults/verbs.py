@@ -495,6 +495,7 @@ VERBS: dict[str, Verb] = {
     "approve_fact": lambda store: store.approve_fact(KATE.owner, "pending"),
     "forget_fact": lambda store: store.forget_fact(KATE.owner, "to-forget"),
     "fact": lambda store: store.fact(KATE.owner, "known"),
+    "superseding_fact": lambda store: store.superseding_fact(KATE.owner, "known"),
     "facts": lambda store: store.facts(KATE.owner, WantedFacts(status=None)),
     "fact_counts": lambda store: store.fact_counts(KATE.owner),
     "facts_of_turns": lambda store: store.facts_of_turns(KATE.owner, "talk", 1, 3),

@@ -106,19 +106,20 @@ def _content(fact: Fact) -> Text:
 def show(call: Call, fact: FactArgument, owner: OwnerOption = None) -> None:
     """Show a fact with its proof: the turns around the words that it rests on."""
 
-    async def read(memory: Memory) -> tuple[Fact, list[Proof]]:
+    async def read(memory: Memory) -> tuple[Fact, Fact | None, list[Proof]]:
         found = await memory.facts.show(await scope(memory, owner), fact)
-        return found, await memory.facts.proofs(found) if found.status != "forgotten" else []
+        proofs = await memory.facts.proofs(found) if found.status != "forgotten" else []
+        return found, await memory.facts.superseded_by(found), proofs
 
-    found, proofs = call.run(read)
-    lines = [*_whole(call, found), *(line for each in proofs for line in ("", *_proof(call, each)))]
-    call.screen.answer({"fact": found, "proofs": proofs}, *lines)
+    found, newer, proofs = call.run(read)
+    lines = [*_whole(call, found, newer), *(line for each in proofs for line in ("", *_proof(call, each)))]
+    call.screen.answer({"fact": found, "superseded_by": newer, "proofs": proofs}, *lines)
     if found.status == "pending":
         yes, no = (call.typed("facts", verb, found.id, owner=owner) for verb in ("approve", "reject"))
         call.screen.note(f"`{yes}` believes it, `{no}` does not.")
 
 
-def _whole(call: Call, fact: Fact) -> list[Any]:
+def _whole(call: Call, fact: Fact, newer: Fact | None) -> list[Any]:
     from afterglow.cli.screen import Styled, pairs
 
     rows: list[tuple[str, Any]] = [
@@ -130,6 +131,9 @@ def _whole(call: Call, fact: Fact) -> list[Any]:
         ("owner", fact.owner),
     ]
     rows += [("supersedes", fact.supersedes)] if fact.supersedes else []
+    if fact.status == "superseded":
+        late = "what was said later, and read before it"
+        rows.append(("superseded by", late if newer is None else f"{newer.id}: {newer.content}"))
     return [Styled().add(fact.content or "(forgotten)", "bold").text, pairs(rows)]
 
 

@@ -75,6 +75,8 @@ async def _fact(memory: Memory, caller: Caller, name: str) -> str:
     zone = zone_of(memory)
     why = f" ({fact.why})" if fact.why else ""
     lines = [fact.content, f"{fact.type}, {fact.confidence} confidence, {fact.source_date}, {fact.status}{why}"]
+    if newer := await memory.facts.superseded_by(fact):
+        lines.append(f"Superseded by fact {newer.id}: {newer.content}")
     for proof in await memory.facts.proofs(fact):
         its = proof.evidence
         lines.append(f"Said in session {its.session}, turn {its.seq}, {told.time(its.at, zone)}: “{its.quote}”")

@@ -137,6 +137,19 @@ def fact(tx: Tx, fact_id: str) -> Fact:
     return whole(tx, existing_row(tx, fact_id))
 
 
+def superseding(tx: Tx, fact_id: str) -> Fact | None:
+    row = twins.shown(tx, existing_row(tx, fact_id))
+    if row["status"] != "superseded":
+        return None
+    found = tx.row(
+        """SELECT * FROM facts WHERE {mine} AND status IN ('active', 'superseded')
+             AND supersedes IN (SELECT id FROM facts WHERE {mine} AND (id = :id OR twin_of = :id))
+           ORDER BY CASE WHEN status = 'active' THEN 0 ELSE 1 END, id DESC LIMIT 1""",
+        id=row["id"],
+    )
+    return None if found is None else whole(tx, found)
+
+
 def facts(tx: Tx, wanted: WantedFacts, limit: int, before: tuple[str, str] | None) -> list[Fact]:
     source_date, fact_id = before or ("~", "")
     # Said plainly, or SQLite does not see that an index has them in this order.

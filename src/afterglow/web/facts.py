@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query
@@ -71,6 +72,14 @@ class Anew(Asked):
     anew: bool = Field(default=False, description="From the session's beginning, not from where it was last read to")
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ShownFact(Fact):
+    """A fact, and what took its place."""
+
+    superseded_by: Fact | None
+    """None where it stands, or was read only after what was said later."""
+
+
 class ForgottenFact(BaseModel):
     """What is left of the fact, and the proof, where one was asked for."""
 
@@ -135,9 +144,11 @@ async def add(request: Request, response: Response, memory: Opened, access: Acce
 
 
 @router.get("/facts/{fact}")
-async def fact(memory: Opened, access: Accessed, fact: FactName, asked: Annotated[Asked, Query()]) -> Fact:
-    """One fact."""
-    return await memory.facts.show(scope_of(access, asked.owner), fact)
+async def fact(memory: Opened, access: Accessed, fact: FactName, asked: Annotated[Asked, Query()]) -> ShownFact:
+    """One fact; of one that was superseded, also the fact that took its place."""
+    found = await memory.facts.show(scope_of(access, asked.owner), fact)
+    newer = await memory.facts.superseded_by(found)
+    return ShownFact(superseded_by=newer, **{field.name: getattr(found, field.name) for field in fields(Fact)})
 
 
 @router.get("/facts/{fact}/proofs")

@@ -50,6 +50,10 @@ class FactVerbs(Running):
         """One fact, with its proof."""
         return await self._read("fact", scope, partial(facts.fact, fact_id=fact))
 
+    async def superseding_fact(self, owner: str, fact: str) -> Fact | None:
+        """The fact that took the place of this one; None where it stands, or was read only after what was said later."""
+        return await self._read("superseding_fact", owner, partial(facts.superseding, fact_id=fact))
+
     async def facts(
         self,
         scope: Scope,

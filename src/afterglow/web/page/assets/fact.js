@@ -39,7 +39,8 @@ export class FactPanel {
       pairs(
         ["Said on", fact.source_date], ["Whose word", fact.trust], ["Confidence", fact.confidence], ["Came in", fact.way, ", ", exactly(fact.extracted_at)],
         ["Found by", words(fact.model)], ["Memory of", words(fact.owner, { class: "mono" })],
-        fact.supersedes && ["Takes the place of", h("a", { href: address("facts", fact.supersedes, { owner: fact.owner, status: "superseded" }) }, "an earlier fact")]),
+        fact.supersedes && ["Takes the place of", h("a", { href: address("facts", fact.supersedes, { owner: fact.owner, status: "superseded" }) }, "an earlier fact")],
+        fact.superseded_by && ["Gave way to", h("a", { href: address("facts", fact.superseded_by.id, { owner: fact.superseded_by.owner, status: fact.superseded_by.status }) }, words(fact.superseded_by.content))]),
       !forgotten && [heading("Proof"), this.proofs]);
     this.place.scrollTop = 0;
   }
