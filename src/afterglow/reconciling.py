@@ -288,7 +288,7 @@ def _takes_the_place(same: Fact, is_word: bool) -> bool:
 def _placed(fact: Fact, found: Found) -> Fact:
     """The fact as it stands beside what was found: behind a newer one, or instead of an older one."""
     if found.same is None and found.newer is not None:
-        return replace(fact, status="superseded", why=None)
+        return replace(fact, status="superseded")
     older = found.older if found.same is None else found.same
     return fact if older is None else _superseding(fact, older)
 

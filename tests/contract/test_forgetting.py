@@ -18,7 +18,7 @@ import pytest
 from afterglow import forgetting, transfer
 from afterglow.clock import FixedClock
 from afterglow.errors import ClaimLost, NotFound, StoreUnavailable, StoreUnusable
-from afterglow.facts import Evidence, Fact
+from afterglow.facts import APPROVED, Evidence, Fact
 from afterglow.forgetting import forget_owner, forget_session, forget_turns
 from afterglow.memory import Memory
 from afterglow.model import Completion, Request
@@ -311,6 +311,23 @@ async def test_a_fact_that_a_forgotten_one_had_superseded_counts_again(store: St
     assert [each.content for each in await store.facts(OWNER)] == ["coffee"]
     await store.forget_turns(OWNER, "talk", 3, 3)
     assert [each.content for each in await store.facts(OWNER)] == ["tea"]
+
+
+@pytest.mark.spec("FACT-10", "SAFE-3")
+@pytest.mark.parametrize(
+    ("why", "status"), [(None, "active"), (APPROVED, "active"), ("it holds money", "pending")], ids=str
+)
+async def test_what_waited_for_approval_waits_again_when_what_took_its_place_is_forgotten(
+    store: Store, why: str | None, status: str
+) -> None:
+    await talk(store, "tea", "I see", "coffee")
+    before: Any = {"status": status, "why": why}
+    tea = fact("tea", ("talk", 1), **before)
+    await store_facts(store, tea, fact("coffee", ("talk", 3), supersedes=tea.id))
+    assert (await store.fact(OWNER, tea.id)).status == "superseded"
+    await store.forget_turns(OWNER, "talk", 3, 3)
+    back = await store.fact(OWNER, tea.id)
+    assert (back.status, back.why) == (status, why), "nobody approved it meanwhile"
 
 
 @pytest.mark.spec("FACT-5")

@@ -70,7 +70,7 @@ class Fact:
     """Whose word it is: that of the turn that proves it."""
     status: Status
     why: str | None
-    """Why it is pending; or that the owner approved it."""
+    """Why it is pending, or was until it was superseded; or that the owner approved it."""
     supersedes: str | None
     """The fact that this one takes the place of: at once where it is active, when it is approved where it is pending."""
     session: str

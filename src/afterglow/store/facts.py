@@ -235,7 +235,7 @@ def _supersede(tx: Tx, fact_id: str | None, now: datetime) -> None:
         return
     row = twins.shown(tx, found)
     if row["status"] in ("active", "pending"):
-        _set(tx, row, now, status="superseded", why=None)
+        _set(tx, row, now, status="superseded")  # why it was pending stays: should it return, it waits again
 
 
 def _set(tx: Tx, row: Row, now: datetime, **values: Any) -> None:

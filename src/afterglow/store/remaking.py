@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from afterglow.compaction import HEADING_TOKENS
+from afterglow.facts import APPROVED
 from afterglow.fold import Material, extract, requests_in, still_open, without_names
 from afterglow.identifiers import identifiers
 from afterglow.store import facts, log, search, summaries, twins
@@ -168,7 +169,7 @@ def _stands(tx: Tx, row: Row) -> bool:
 
 
 def _let_the_one_before_return(tx: Tx, gone: Row, now: datetime) -> None:
-    """What a forgotten fact had taken the place of counts again, unless another has taken it since."""
+    """What a forgotten fact had taken the place of counts again, unless another has taken it since; what waited, waits."""
     tx.run(
         "UPDATE facts SET supersedes = :before WHERE {mine} AND owner = :owner AND supersedes = :gone",
         owner=gone["owner"],
@@ -180,7 +181,7 @@ def _let_the_one_before_return(tx: Tx, gone: Row, now: datetime) -> None:
     before = _fact(tx, gone["owner"], gone["supersedes"])
     if before is None or before["status"] != "superseded" or _is_taken(tx, before):
         return
-    facts.change(tx, before, now, status="active")
+    facts.change(tx, before, now, status="active" if before["why"] in (None, APPROVED) else "pending")
     twins.settle(tx, twins.group(tx, before["owner"]), before["content"])
     _tell(tx, {before["owner"]}, now)
 

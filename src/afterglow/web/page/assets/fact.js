@@ -34,7 +34,7 @@ export class FactPanel {
       h("div", { class: "heading" }, h("h2", {}, fact.type.replace("_", " ")), state(fact.status, { active: "good", pending: "idle" }[fact.status] ?? "closed"),
         h("button", { type: "button", class: "link only-narrow", on: { click: this.close } }, "back to the list")),
       this.statement,
-      fact.why && h("p", { class: "warning" }, "It waits for you: ", words(sentence(fact.why))),
+      fact.status === "pending" && fact.why && h("p", { class: "warning" }, "It waits for you: ", words(sentence(fact.why))),
       !forgotten && h("div", { class: "actions" }, this.actions(fact)),
       pairs(
         ["Said on", fact.source_date], ["Whose word", fact.trust], ["Confidence", fact.confidence], ["Came in", fact.way, ", ", exactly(fact.extracted_at)],
