@@ -14,7 +14,7 @@ import sys
 import time
 import unicodedata
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -603,6 +603,17 @@ def test_the_context_shows_tokens_and_what_was_left_out(
     assert json.loads(run("context", session, "--json").stdout)["left_out"] == 2
 
 
+@pytest.mark.spec("DOOR-2", "FACT-9")
+def test_search_tells_programs_whether_there_is_more_and_nothing_of_its_insides(run: Run, filled: Path) -> None:
+    found = json.loads(run("search", "Lisbon", "--limit", "1", "--json").stdout)
+    (hit,) = found["items"]
+    assert found["more"] is True and datetime.fromisoformat(hit["at"]).tzinfo
+    assert sorted(hit["why"]) == ["by_meaning", "by_pair", "by_session", "by_turn", "by_words"]
+    assert json.loads(run("search", "Lisbon", "--json").stdout)["more"] is False
+    assert "These are the best 1; --limit shows more." in run("search", "Lisbon", "--limit", "1").stderr
+    assert "--limit" not in run("search", "Lisbon").stderr
+
+
 @pytest.mark.spec("LOG-7")
 def test_search_finds_words_chinese_and_expressions(run: Run, filled: Path) -> None:
     assert "turn 1  user" in run("search", "window", "seat").stdout.splitlines()[0]
@@ -613,6 +624,9 @@ def test_search_finds_words_chinese_and_expressions(run: Run, filled: Path) -> N
     assert "score" in run("search", "window", "--explain").stdout
     assert run("search", "xk-", "--regex").stdout == ""
     assert "XK-1029" in run("search", "xk-", "--regex", "--ignore-case").stdout
+    assert json.loads(run("search", "Lisbon", "-e", "--limit", "1", "--json").stdout)["more"] is True
+    assert json.loads(run("search", "Lisbon", "-e", "--limit", "2", "--json").stdout)["more"] is False
+    assert "These are the newest 1; --limit shows more." in run("search", "Lisbon", "-e", "--limit", "1").stderr
     nothing = run("search", "zeppelin")
     assert nothing.stdout == ""
     assert "Nothing was found" in nothing.stderr

@@ -308,6 +308,8 @@ async def test_search_says_where_each_hit_comes_from_and_heeds_its_filters(memor
     fact = await memory.facts.add(KATE.owner, "Ana prefers the window seat.", type="preference")
     found = await ask("memory_search", query="window seat")
     assert f"fact {fact.id} (preference), 2026-03-02" in found and "turn 1 of session" in found
+    assert "1 found" in (one := await ask("memory_search", query="window seat", limit=1)) and "There are more" in one
+    assert "There are more" not in found
     only = await ask("memory_search", query="window", kinds=["fact"])
     assert "turn 1" not in only
     assert await ask("memory_search", query="window", kinds='["fact"]') == only, "some clients write lists as text"

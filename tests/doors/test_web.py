@@ -527,6 +527,9 @@ async def test_search_by_words_and_by_expression(door: Door) -> None:
         for ignore, count in (("false", 0), ("true", 1)):
             query = {"q": r"review is on \d", "regex": "true", "ignore_case": ignore}
             assert len(check(await client.get("/api/v1/search", params=query))["hits"]) == count
+        for query in ({"q": "review lunch"}, {"q": "Review|Lunch", "regex": "true"}):
+            assert check(await client.get("/api/v1/search", params={**query, "limit": 1}))["more"] is True
+            assert check(await client.get("/api/v1/search", params=query))["more"] is False
         assert "(" in await told(client, "/api/v1/search", q="(", regex="true")
         assert "results_max" in await told(client, "/api/v1/search", q="x", limit=101)
         assert "no word" in await told(client, "/api/v1/search", q="the")

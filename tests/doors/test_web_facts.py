@@ -64,8 +64,12 @@ async def test_facts_come_page_by_page_and_are_found_by_their_words(any_door: Do
         assert gathered == whole["items"]
         found = check(await client.get("/api/v1/facts", params={**MINE, "q": "kettle 3", "limit": 1}))["items"]
         assert [each["content"] for each in found] == ["The kettle number 3 is red."]
-        hits = check(await client.get("/api/v1/recall", params={**MINE, "q": "kettle", "kinds": "fact"}))["hits"]
-        assert {hit["owner"] for hit in hits} == {KATE.owner} and len(hits) == 5
+        kettles = {**MINE, "q": "kettle", "kinds": "fact"}
+        recalled = check(await client.get("/api/v1/recall", params=kettles))
+        assert {hit["owner"] for hit in recalled["hits"]} == {KATE.owner} and len(recalled["hits"]) == 5
+        assert recalled["more"] is False and "at_us" not in recalled["hits"][0]["why"]
+        few = check(await client.get("/api/v1/recall", params={**kettles, "limit": 4}))
+        assert (few["hits"], few["more"]) == (recalled["hits"][:4], True)
         assert "kinds" in await told(client, "/api/v1/recall", q="x", owner=KATE.owner, kinds="fact,secret")
         assert "q" in await told(client, "/api/v1/facts", q="x", session="s", owner=KATE.owner)
         assert "day" in await told(client, "/api/v1/facts", since="yesterday", owner=KATE.owner)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from afterglow.memory import Memory
-    from afterglow.search.hits import Found, Hit
-    from afterglow.search.memory_search import Recalled, Recollection
+    from afterglow.recollection import FoundTurns, Recall, RecallHit
+    from afterglow.search.hits import Hit
 
 TypeOption = Annotated[
     str | None,
@@ -71,37 +71,47 @@ def recall(
     explain: bool = False,
 ) -> None:
     """Search by words and meaning, and show what was found."""
+    from afterglow import recollection
     from afterglow.cli.screen import indented
     from afterglow.cli.summaries import window
     from afterglow.store.search import KINDS
 
-    async def look(memory: Memory) -> tuple[Recollection, str]:
+    async def look(memory: Memory) -> tuple[Recall, str]:
         whose = await _whose(memory, owner)
         start, end = window(call, memory, since, until)
         wanted: Any = tuple(kinds) or (("fact",) if type else KINDS)
         types = (type,) if type else ()
         times: Any = {"since": start, "until": end}
-        return await memory.recall(text, owner=whose, kinds=wanted, types=types, limit=limit, **times), whose
+        found = await recollection.recall(memory, text, owner=whose, kinds=wanted, types=types, limit=limit, **times)
+        return found, whose
 
     found, whose = call.run(look)
     lines = [line for hit in found.hits for line in (_place(call, hit, explain), indented(_snippet(hit), 2))]
-    call.screen.answer({"items": found.hits, "by_meaning": found.by_meaning}, *lines)
+    call.screen.answer({"items": found.hits, "more": found.more, "by_meaning": found.by_meaning}, *lines)
     if not found.hits:
         call.screen.note(f"Nothing was found in the memory of {whose}.")
+    if found.more:
+        call.screen.note(f"These are the best {limit:,}; --limit shows more.")
 
 
 def _grep(call: Call, text: str, owner: str | None, ignore_case: bool, limit: int) -> None:
+    from afterglow import recollection
     from afterglow.cli.screen import indented
 
-    async def look(memory: Memory) -> Found:
-        return await memory.grep(text, owner=await _whose(memory, owner), limit=limit, ignore_case=ignore_case)
+    async def look(memory: Memory) -> FoundTurns:
+        whose, asked = await _whose(memory, owner), recollection.one_more(memory, limit)
+        found = await memory.grep(text, owner=whose, limit=asked, ignore_case=ignore_case)
+        return recollection.turns_found(found, limit)
 
     found = call.run(look)
     lines = [line for hit in found.hits for line in (_where(call, hit), indented(_snippet(hit), 2))]
-    call.screen.answer({"items": found.hits, "complete": found.complete, "rows_read": found.rows_read}, *lines)
+    looked = {"complete": found.complete, "rows_read": found.rows_read}
+    call.screen.answer({"items": found.hits, "more": found.more, **looked}, *lines)
     if not found.hits:
         call.screen.note("Nothing was found.")
-    if not found.complete and len(found.hits) < limit:
+    if found.more:
+        call.screen.note(f"These are the newest {limit:,}; --limit shows more.")
+    elif not found.complete:
         call.screen.warn(
             f"Only the newest {found.rows_read:,} turns were looked through: the settings search.rows_max and "
             "search.seconds_max stop it there."
@@ -120,7 +130,7 @@ def _where(call: Call, hit: Hit) -> Text:
     return line.text
 
 
-def _place(call: Call, hit: Recalled, explain: bool) -> Text:
+def _place(call: Call, hit: RecallHit, explain: bool) -> Text:
     """Where it comes from, in the words that another command takes."""
     from afterglow.cli.screen import Styled
 
@@ -141,7 +151,7 @@ def _place(call: Call, hit: Recalled, explain: bool) -> Text:
     return line.text
 
 
-def _snippet(hit: Hit | Recalled) -> Text:
+def _snippet(hit: Hit | RecallHit) -> Text:
     from afterglow.cli.screen import Styled
 
     line = Styled()

@@ -13,8 +13,8 @@ from afterglow.excerpts import excerpt
 from afterglow.facts import Fact
 from afterglow.guard import strip_invisible
 from afterglow.memory_files import Listed
+from afterglow.recollection import Recall, RecallHit
 from afterglow.returning import Preview
-from afterglow.search.memory_search import Recalled
 from afterglow.search.summaries import Listing
 from afterglow.summaries import Summary, text_of
 
@@ -59,16 +59,17 @@ def _short(value: object) -> str:
     return _set_in(excerpt(text, PART_CHARS_MAX))
 
 
-def hits_text(hits: Sequence[Recalled], by_meaning: bool, zone: ZoneInfo) -> str:
+def hits_text(found: Recall, zone: ZoneInfo) -> str:
     """What was found, the best first, each with where it comes from."""
-    if not hits:
+    if not found.hits:
         return "Nothing was found. Other words may find it, or fewer."
-    how = "words and meaning" if by_meaning else "words alone"
-    lines = [line for number, hit in enumerate(hits, 1) for line in _hit_lines(number, hit, zone)]
-    return f"{len(hits)} found, by {how}, the best first.\n{marked(lines)}"
+    how = "words and meaning" if found.by_meaning else "words alone"
+    more = " There are more; a larger limit shows them." if found.more else ""
+    lines = [line for number, hit in enumerate(found.hits, 1) for line in _hit_lines(number, hit, zone)]
+    return f"{len(found.hits)} found, by {how}, the best first.{more}\n{marked(lines)}"
 
 
-def _hit_lines(number: int, hit: Recalled, zone: ZoneInfo) -> Iterable[str]:
+def _hit_lines(number: int, hit: RecallHit, zone: ZoneInfo) -> Iterable[str]:
     place = {
         "fact": f"fact {hit.fact} ({hit.type})",
         "turn": f"turn {hit.seq} of session {hit.session} ({hit.role})",

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import TypeAdapter
 
+from afterglow import recollection
 from afterglow.errors import BadInput, NotAllowed
 from afterglow.mcp_server import asked, told
 from afterglow.mcp_server.asked import Asked, moment
@@ -135,7 +136,8 @@ async def file_read(memory: Memory, caller: Caller, wanted: asked.FileAsked) -> 
 
 async def memory_search(memory: Memory, caller: Caller, wanted: asked.SearchAsked) -> Told:
     zone = zone_of(memory)
-    found = await memory.recall(
+    found = await recollection.recall(
+        memory,
         wanted.query,
         owner=caller.owner,
         kinds=wanted.kinds or (("fact",) if wanted.types else KINDS),
@@ -144,7 +146,7 @@ async def memory_search(memory: Memory, caller: Caller, wanted: asked.SearchAske
         until=moment(wanted.until, zone, "until"),
         limit=wanted.limit,
     )
-    return Told(text=told.hits_text(found.hits, found.by_meaning, zone))
+    return Told(text=told.hits_text(found, zone))
 
 
 async def get_all_summaries(memory: Memory, caller: Caller, wanted: asked.SummariesAsked) -> Told:

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from afterglow.errors import BadInput
 from afterglow.memory import Memory
-from afterglow.search.hits import Found
+from afterglow.recollection import FoundTurns, one_more, turns_found
 from afterglow.turns import Owner, Session, SessionState, Turn, check_text
 from afterglow.web import cursors
 from afterglow.web.credentials import Access
@@ -145,12 +145,14 @@ async def turn(
 
 
 @router.get("/search")
-async def search(memory: Opened, access: Accessed, asked: Annotated[SearchAsked, Query()]) -> Found:
+async def search(memory: Opened, access: Accessed, asked: Annotated[SearchAsked, Query()]) -> FoundTurns:
     """The turns that fit the words best; with `regex`, the newest that the expression matches."""
-    owner = await one_owner(memory, access, asked.owner)
+    owner, limit = await one_owner(memory, access, asked.owner), one_more(memory, asked.limit)
     if asked.regex:
-        return await memory.grep(asked.q, owner=owner, limit=asked.limit, ignore_case=asked.ignore_case)
-    return await memory.search(asked.q, owner=owner, limit=asked.limit)
+        found = await memory.grep(asked.q, owner=owner, limit=limit, ignore_case=asked.ignore_case)
+    else:
+        found = await memory.search(asked.q, owner=owner, limit=limit)
+    return turns_found(found, asked.limit)
 
 
 def _listed(session: Session, title: str | None) -> ListedSession:

@@ -12,10 +12,11 @@ from fastapi.responses import StreamingResponse
 from pydantic import AfterValidator, BaseModel, Field
 from starlette.requests import Request
 
+from afterglow import recollection
 from afterglow.errors import BadInput
 from afterglow.facts import FactType
 from afterglow.memory_files import Agreed, Listed
-from afterglow.search.memory_search import Recollection
+from afterglow.recollection import Recall
 from afterglow.settings import Settings
 from afterglow.sources.factory import label_of
 from afterglow.spend import Spend, day_of
@@ -117,11 +118,12 @@ class DeclaredSource(BaseModel):
 
 
 @router.get("/recall")
-async def recall(memory: Opened, access: Accessed, asked: Annotated[RecallAsked, Query()]) -> Recollection:
+async def recall(memory: Opened, access: Accessed, asked: Annotated[RecallAsked, Query()]) -> Recall:
     """What fits best by words and meaning, of facts, blocks, summaries and turns."""
     owner = await one_owner(memory, access, asked.owner)
     types = [asked.type] if asked.type else []
-    return await memory.recall(
+    return await recollection.recall(
+        memory,
         asked.q,
         owner=owner,
         kinds=_kinds(asked.kinds),
