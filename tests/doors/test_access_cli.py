@@ -21,7 +21,7 @@ def test_a_token_is_bound_to_the_owner_that_is_named(run: Run) -> None:
     assert phone["last_used_at"] is None
     shown = run("token", "list").stdout
     assert "everyone" in shown and "kate/telegram/ana"[:10] in shown
-    run("token", "create", "bad", "--owner", "", code=1)
+    run("token", "create", "bad", "--owner", "", code=2)
 
 
 def test_a_link_is_printed_for_the_server_that_the_settings_name(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

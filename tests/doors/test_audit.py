@@ -116,7 +116,7 @@ def test_on_the_command_line_it_names_who_typed_it(run: Run, filled: Path) -> No
     assert "close session" in shown.stdout and "add token" in shown.stdout and "everyone" in shown.stdout
     assert "--limit shows more" in run("audit", "--limit", "1").stderr
     assert "Nothing was changed since then." in run("audit", "--since", "2190-01-01T00:00").stderr
-    run("audit", "--owner", "nobody/at/all", code=1)
+    run("audit", "--owner", "nobody/at/all", code=2)
 
 
 def test_what_a_person_asks_for_is_done_in_their_name(run: Run, filled: Path) -> None:

@@ -52,7 +52,7 @@ def test_goals_are_written_down_once_and_listed(run: Run, folder: Path) -> None:
         (("list", "--owner", "kate/telegram/nobody"), "there is no owner"),
         (("list", "--since", "tomorrowish"), "is no time"),
     ]:
-        assert said in run("goals", *wrong, code=1).stderr
+        assert said in run("goals", *wrong, code=2).stderr
     assert len(json.loads(run("goals", "--json").stdout)["items"]) == 2, "and nothing was written"
     run("goals", "record", "feed", "done", "--owner", OTHER.owner)
     everyones = json.loads(run("goals", "--json", "--limit", "2").stdout)

@@ -343,7 +343,7 @@ def test_without_langgraph_it_says_what_to_install(run: Run, monkeypatch: pytest
 
 
 def test_a_wrong_owner_is_told_and_a_new_one_is_made(run: Run, folder: Path) -> None:
-    assert "is not agent/channel/sender" in run("chat", "--owner", "nobody", "-m", "x", code=1).stderr
+    assert "is not agent/channel/sender" in run("chat", "--owner", "nobody", "-m", "x", code=2).stderr
     run("chat", "--owner", KATE.owner, "-m", "hello")
     assert [each.id for each in remember(folder, lambda memory: memory.owners())] == [KATE.owner]
     run("chat", "-m", "again")  # the only one there is

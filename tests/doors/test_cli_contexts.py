@@ -356,7 +356,7 @@ def test_a_block_is_expanded_to_its_turns_and_to_its_blocks(
     children = asked(run, "expand", "talk", "3", "--blocks")["items"]
     assert [(each["number"], each["level"], each["first_seq"]) for each in children] == [(1, 0, 1), (2, 0, 5)]
     assert "block 2 (level 0)" in run("expand", "talk", "3", "--blocks").stdout
-    assert "was made from turns" in run("expand", "talk", "1", "--blocks", code=1).stderr
+    assert "was made from turns" in run("expand", "talk", "1", "--blocks", code=2).stderr
 
 
 @pytest.mark.spec("CTX-6", "LOG-6")
@@ -450,7 +450,7 @@ def test_check_shows_every_answer_and_fails_where_one_failed(run: Run, talked: P
     assert "✓ weather" in run("sources", "check", "weather").stdout
     data = json.loads(execute("sources", "check", "--json").stdout)
     assert [bool(each["error"]) for each in data["items"]] == [False, True, True]
-    assert "declared are: weather, broken, late" in run("sources", "check", "nope", code=1).stderr
+    assert "declared are: weather, broken, late" in run("sources", "check", "nope", code=2).stderr
 
 
 def test_a_source_that_breaks_is_told_in_a_sentence_and_its_traceback_logged(talked: Path) -> None:
@@ -480,7 +480,7 @@ def test_a_source_nobody_asks_can_be_checked_too(run: Run, talked: Path) -> None
 )
 def test_a_window_that_is_none_is_refused(given: list[str], said: str, run: Run, talked: Path) -> None:
     declare(talked, echo=ECHO)
-    assert said in run("sources", "check", *given, code=1).stderr
+    assert said in run("sources", "check", *given, code=2).stderr
 
 
 @pytest.mark.parametrize(

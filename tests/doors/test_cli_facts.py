@@ -78,7 +78,7 @@ def test_the_owner_approves_rejects_edits_and_forgets(run: Run, told: Path) -> N
     run("facts", "extract")
     (waiting,) = items(run, "--status", "pending")
     assert run("facts", "approve", waiting["id"]).stdout.startswith("Approved: ")
-    assert "only a pending one can be rejected" in run("facts", "reject", waiting["id"], code=1).stderr
+    assert "only a pending one can be rejected" in run("facts", "reject", waiting["id"], code=2).stderr
     added = json.loads(run("facts", "add", "I like green tea", "--type", "preference", "--json").stdout)["fact"]
     edited = json.loads(run("facts", "edit", added["id"], "I like black tea", "--json").stdout)["fact"]
     assert edited["supersedes"] == added["id"]
@@ -239,7 +239,7 @@ def test_whose_facts_is_asked_where_there_are_several(run: Run, told: Path) -> N
         await memory.append(OTHER, "user", "I like tea.")
 
     really(told, say)
-    error = run("facts", "add", "I like tea", code=1).stderr
+    error = run("facts", "add", "I like tea", code=2).stderr
     assert KATE.owner in error and OTHER.owner in error and "--owner" in error
     run("facts", "add", "I like tea", "--owner", OTHER.owner)
     assert items(run, "--owner", KATE.owner) == []
@@ -289,13 +289,13 @@ def test_what_a_fact_holds_does_not_come_alive_in_a_terminal(run: Run, told: Pat
 @pytest.mark.parametrize(
     ("call", "code", "words"),
     [
-        ("facts show nothing", 1, "there is no fact 'nothing'"),
-        ("facts approve nothing", 1, "there is no fact 'nothing'"),
-        ("facts add x --type secret", 1, "type 'secret' is not known"),
-        ("facts list --status open", 1, "status 'open' is not known"),
-        ("facts extract nowhere", 1, "nowhere"),
+        ("facts show nothing", 2, "there is no fact 'nothing'"),
+        ("facts approve nothing", 2, "there is no fact 'nothing'"),
+        ("facts add x --type secret", 2, "type 'secret' is not known"),
+        ("facts list --status open", 2, "status 'open' is not known"),
+        ("facts extract nowhere", 2, "nowhere"),
         ("facts search", 2, "Missing argument"),
-        ("search x --kind thing", 1, "'thing' is no kind"),
+        ("search x --kind thing", 2, "'thing' is no kind"),
         ("search x --regex --kind fact", 2, "--regex looks through turns alone"),
     ],
 )
@@ -305,7 +305,7 @@ def test_bad_input_is_told_in_a_sentence(run: Run, told: Path, call: str, code: 
 
 @pytest.mark.spec("FACT-6")
 def test_nobodys_files_are_not_written_and_the_longest_list_is_shown(run: Run, told: Path) -> None:
-    assert "there is no owner 'nope'" in run("facts", "rebuild", "--owner", "nope", code=1).stderr
+    assert "there is no owner 'nope'" in run("facts", "rebuild", "--owner", "nope", code=2).stderr
     assert not (told / "memory" / "nope").exists()
     run("facts", "extract")
     assert run("facts", "list", "--limit", "1000").stdout.count("\n") > 1

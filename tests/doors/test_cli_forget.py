@@ -52,7 +52,7 @@ def test_a_turn_is_forgotten_with_what_came_from_it_and_the_bytes_are_searched(
 def test_a_session_and_an_owner_are_forgotten(run: Run, folder: Path, session: str) -> None:
     proof = json.loads(run("forget", "session", session, "--yes", "--verify", "--json").stdout)["proof"]
     assert proof["clean"] and proof["found"] == []
-    assert "no session" in run("sessions", "show", session, code=1).stderr.lower()
+    assert "no session" in run("sessions", "show", session, code=2).stderr.lower()
     run("forget", "owner", KATE.owner, "--yes", "--verify")
     assert somewhere(folder, "water") == []
     assert "There are no sessions yet." in run("sessions").stderr
@@ -66,6 +66,6 @@ def test_a_statement_to_afterglow_is_forgotten_with_its_fact(run: Run, folder: P
 
 def test_nobody_forgets_by_a_slip_of_the_hand(run: Run, session: str) -> None:
     assert "say --yes if that is meant" in run("forget", "session", session, code=2).stderr
-    assert "there is no owner 'nobody'" in run("forget", "owner", "nobody", "--yes", code=1).stderr
-    assert "9 to 9 are not among them" in run("forget", "turn", session, "9", "--yes", code=1).stderr
+    assert "there is no owner 'nobody'" in run("forget", "owner", "nobody", "--yes", code=2).stderr
+    assert "9 to 9 are not among them" in run("forget", "turn", session, "9", "--yes", code=2).stderr
     assert "water" in run("sessions", "show", session).stdout

@@ -70,7 +70,7 @@ def test_of_several_owners_the_one_who_talks_in_this_terminal_is_meant(
         await memory.append(OTHER, "user", "I like salmon.")
 
     really(told, say)
-    assert "say whose with --owner" in run("facts", "add", "I like tea", code=1).stderr
+    assert "say whose with --owner" in run("facts", "add", "I like tea", code=2).stderr
 
     async def talk(memory: Memory) -> None:
         await memory.append(here, "user", "My dentist is Dr Brandt.")
@@ -94,11 +94,11 @@ def test_what_is_approved_or_rejected_twice_is_said_to_be_so_already(run: Run, t
     assert again.stdout.startswith(f"{id} was active already; nothing was changed: We decided")
     assert json.loads(run("facts", "approve", id, "--json").stdout)["changed"] is False
     assert [each for each in items(run) if each["id"] == id] == [before]
-    assert "only a pending one can be rejected" in run("facts", "reject", id, code=1).stderr
+    assert "only a pending one can be rejected" in run("facts", "reject", id, code=2).stderr
     run("facts", "forget", id, "--yes")
     assert run("facts", "reject", id).stdout == f"{id} was forgotten already; nothing was changed.\n"
     assert run("facts", "forget", id, "--yes").stdout == f"{id} was forgotten already.\n"
-    assert "only a pending one can be approved" in run("facts", "approve", id, code=1).stderr
+    assert "only a pending one can be approved" in run("facts", "approve", id, code=2).stderr
 
 
 @pytest.mark.spec("SAFE-3")
@@ -114,7 +114,7 @@ def test_a_fact_is_forgotten_only_if_that_is_meant_and_its_bytes_are_searched(ru
 
 @pytest.mark.spec("FACT-11")
 def test_the_facts_of_a_session_that_is_not_there_are_not_an_empty_list(run: Run, told: Path) -> None:
-    assert "there is no session 'nosuch'" in run("facts", "list", "--session", "nosuch", code=1).stderr
+    assert "there is no session 'nosuch'" in run("facts", "list", "--session", "nosuch", code=2).stderr
     assert len(items(run, "--session", "talk")) == 2
 
 

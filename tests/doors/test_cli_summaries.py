@@ -245,7 +245,7 @@ def test_one_summary_is_shown_whole_with_where_it_comes_from(
     run: Run, three: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answering(monkeypatch, lambda request: fill(request).replace("and kept it", "and kept it" + " for long" * 99))
-    assert "has no summary yet; `afterglow summarize beta` makes one" in run("summaries", "beta", code=1).stderr
+    assert "has no summary yet; `afterglow summarize beta` makes one" in run("summaries", "beta", code=2).stderr
     run("summarize", "beta")
     assert run("summaries", "beta").stdout.count("long") == 99
     assert run("summaries").stdout.count("long") < 99 and run("summaries", "--full").stdout.count("long") == 99
@@ -550,7 +550,7 @@ def test_a_session_in_which_nothing_was_said_needs_no_summary(run: Run, begun: P
     assert run("summarize", "silent").stdout == nothing
     assert run("sunset", "silent").stdout == f"silent has ended.\n{nothing}"
     assert run("sunset", "silent", "--now").stdout == f"silent has ended.\n{nothing}"
-    assert "nothing was said in it" in run("summaries", "silent", code=1).stderr
+    assert "nothing was said in it" in run("summaries", "silent", code=2).stderr
     assert work_on_summaries(run) == []
 
 
@@ -566,10 +566,10 @@ def test_a_session_is_cleared_and_restored_by_hand(run: Run, begun: Path) -> Non
     assert "The context was cleared" in run("sessions", "show", "talk").stdout
     assert "was closed already" in run("sessions", "clear", "talk").stdout
     assert run("sessions", "restore", "talk").stdout == "talk is open again, with all its turns.\n"
-    assert "nothing to restore" in run("sessions", "restore", "talk", code=1).stderr
+    assert "nothing to restore" in run("sessions", "restore", "talk", code=2).stderr
     run("sessions", "clear", "talk")
     really(begun, say("next", to=KATE))
-    assert "'next' has followed it on the same binding" in one_line(run("sessions", "restore", "talk", code=1).stderr)
+    assert "'next' has followed it on the same binding" in one_line(run("sessions", "restore", "talk", code=2).stderr)
 
 
 def test_sessions_are_listed_with_their_state_and_what_they_were_about(
@@ -705,27 +705,27 @@ def test_doctor_says_how_to_mend_what_is_parked_or_waits_for_nobody(
 @pytest.mark.parametrize(
     ("call", "code", "said"),
     [
-        ("summaries nope", 1, "there is no session 'nope'"),
-        ("summaries --category bugs", 1, "'bugs' is no category; choose one of planning"),
+        ("summaries nope", 2, "there is no session 'nope'"),
+        ("summaries --category bugs", 2, "'bugs' is no category; choose one of planning"),
         ("summaries --limit 0", 2, "Invalid value for '--limit'"),
-        ("summaries --limit 5000", 1, "summaries.results_max"),
-        ("summaries --since now --until 1d", 1, "is not after it"),
-        ("summaries --since never", 1, "'never' is no time"),
-        ("summaries --words the", 1, "there is no word to look for"),
-        ("summaries --owner nobody", 1, "there is no owner 'nobody'"),
+        ("summaries --limit 5000", 2, "summaries.results_max"),
+        ("summaries --since now --until 1d", 2, "is not after it"),
+        ("summaries --since never", 2, "'never' is no time"),
+        ("summaries --words the", 2, "there is no word to look for"),
+        ("summaries --owner nobody", 2, "there is no owner 'nobody'"),
         ("summaries beta --agent kate", 2, "one session is shown whole"),
-        ("summarize nope", 1, "there is no session 'nope'"),
+        ("summarize nope", 2, "there is no session 'nope'"),
         ("summarize beta --all", 2, "one of the three"),
         ("summarize beta --days 3", 2, "one of the three"),
         ("summarize --days 3 --all", 2, "one of the three"),
         ("summarize --days 0", 2, "Invalid value for '--days'"),
         ("summarize --days 99999999", 2, "Invalid value for '--days'"),
-        ("summarize --owner nobody", 1, "there is no owner 'nobody'"),
-        ("sunset nope", 1, "there is no session 'nope'"),
-        ("sessions clear nope", 1, "there is no session 'nope'"),
-        ("sessions restore nope", 1, "there is no session 'nope'"),
+        ("summarize --owner nobody", 2, "there is no owner 'nobody'"),
+        ("sunset nope", 2, "there is no session 'nope'"),
+        ("sessions clear nope", 2, "there is no session 'nope'"),
+        ("sessions restore nope", 2, "there is no session 'nope'"),
         ("work --kind nonsense", 2, "Invalid value for '--kind'"),
-        ("work retry beta --kind summary", 1, "no work about 'beta' has failed"),
+        ("work retry beta --kind summary", 2, "no work about 'beta' has failed"),
     ],
 )
 @pytest.mark.spec("DOOR-2", "DOOR-8")

@@ -22,7 +22,7 @@ def test_tasks_are_set_listed_shown_and_cancelled(run: Run, folder: Path) -> Non
     assert "There are no tasks" in run("tasks").stderr
     given = ("tasks", "add", f"Call Ben {EVIL}", "--at", FAR, "--owner", KATE.owner, "--name", "ben")
     assert run(*given).stdout == f"ben is set for {KATE.owner}; it runs next at 2190-01-01 09:00.\n"
-    assert "an active task 'ben' already" in run(*given, code=1).stderr
+    assert "an active task 'ben' already" in run(*given, code=2).stderr
     made = json.loads(
         run(
             "tasks", "add", "Weather", "--cron", "0 7 * * 1-5", "--zone", "Europe/Berlin", "--times", "3", "--json"
@@ -59,7 +59,7 @@ def test_what_is_wrong_is_said_and_nothing_is_written(run: Run, folder: Path) ->
         (("cancel", "x"), "there is no task 'x'"),
         (("run", "x"), "there is no task 'x'"),
     ]:
-        assert said in run("tasks", *wrong, code=1).stderr, wrong
+        assert said in run("tasks", *wrong, code=2).stderr, wrong
     assert json.loads(run("tasks", "--all", "--json").stdout)["items"] == []
 
 
@@ -71,7 +71,7 @@ def test_a_name_that_two_owners_use_wants_the_owner(run: Run, folder: Path) -> N
             await Tasks(memory).create("Say hello", at=FAR, id="hello", to=to)
 
     remember(folder, two)
-    assert "say whose with --owner" in run("tasks", "show", "hello", code=1).stderr
+    assert "say whose with --owner" in run("tasks", "show", "hello", code=2).stderr
     assert OTHER.owner in run("tasks", "show", "hello", "--owner", OTHER.owner).stdout
     assert KATE.owner in run("tasks").stdout
 
@@ -82,4 +82,4 @@ def test_run_by_hand_without_a_model_it_says_that_it_cannot_be_done(run: Run, fi
     assert "no model is set up that could do it" in run("tasks", "run", "seat", code=1).stderr
     assert json.loads(run("tasks", "show", "seat", "--json").stdout)["runs"] == 0
     run("tasks", "cancel", "seat")
-    assert "is cancelled; make it anew" in run("tasks", "run", "seat", code=1).stderr
+    assert "is cancelled; make it anew" in run("tasks", "run", "seat", code=2).stderr

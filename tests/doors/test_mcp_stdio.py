@@ -259,7 +259,7 @@ def test_with_read_only_it_offers_what_changes_nothing(start: Start) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "said"),
     [
-        (["--owner", "ana"], 1, "'ana' is not written as agent/channel/sender"),
+        (["--owner", "ana"], 2, "'ana' is not written as agent/channel/sender"),
         (["--owner"], 2, "requires an argument"),
         (["more"], 2, "unexpected extra argument"),
     ],

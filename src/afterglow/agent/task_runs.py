@@ -19,7 +19,7 @@ from afterglow import prose
 from afterglow.agent.handing import heard, through
 from afterglow.agent.times import at_wall, next_time, zone_of
 from afterglow.clock import new_fence, to_us
-from afterglow.errors import BadInput, ModelBadOutput, ModelBusy, NotFound
+from afterglow.errors import BadInput, BadSettings, ModelBadOutput, ModelBusy, NotFound
 from afterglow.goals import NOTE_CHARS_MAX, TITLE_CHARS_MAX, Outcome
 from afterglow.guard import redact
 from afterglow.memory import Memory
@@ -160,7 +160,7 @@ class TaskRuns:
                 raise BadInput("it never came to an end, so that nobody was left to say why")
             model = self._model or self._memory.means_of.answering(task.agent)
             if model.name == OFFLINE:
-                raise BadInput(_NO_MODEL)
+                raise BadSettings(_NO_MODEL)
             text = await self._invoke(message_of(task), "scheduled_task", to=task.binding, key=key_of(task))
         except Exception as error:
             if not may_fail or not is_given_up(task, claim.attempt, self._limits, self._store.clock.now(), error):

@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from afterglow.cli.call import Call
-from afterglow.errors import AfterglowError
+from afterglow.errors import AfterglowError, BadInput, BadSettings
 
 FINE, WRONG, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -60,7 +60,7 @@ def guarded(call: Call, run: Callable[[], Any]) -> int:
     except (typer.Abort, KeyboardInterrupt):
         code = INTERRUPTED
     except AfterglowError as error:
-        return _tell(call, type(error).__name__, str(error), WRONG)
+        return _tell(call, type(error).__name__, str(error), _code(error))
     except typer.TyperException as error:
         return _tell(call, "Usage", _usage(error), error.exit_code)
     except BrokenPipeError:
@@ -74,6 +74,11 @@ def guarded(call: Call, run: Callable[[], Any]) -> int:
     if code == INTERRUPTED:
         return _tell(call, "Interrupted", "interrupted; what was finished before stays", INTERRUPTED)
     return code if isinstance(code, int) else FINE
+
+
+def _code(error: AfterglowError) -> int:
+    """Whether what was typed is to be mended, or something else: the settings are no part of the command."""
+    return WRONG_USAGE if isinstance(error, BadInput) and not isinstance(error, BadSettings) else WRONG
 
 
 def _tell(call: Call, kind: str, message: str, code: int) -> int:

@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 
 from afterglow.acting import acting_as
 from afterglow.cli.examples import epilog
-from afterglow.errors import NotFound
+from afterglow.errors import BadSettings
 
 if TYPE_CHECKING:
     from afterglow.cli.screen import Screen
@@ -105,7 +105,7 @@ class Call:
 
         chosen = self.loaded.settings
         if not create and chosen.sqlite_path is not None and not chosen.sqlite_path.exists():
-            raise NotFound(f"there is no database at {chosen.sqlite_path} yet; `afterglow init` makes one")
+            raise BadSettings(f"there is no database at {chosen.sqlite_path} yet; `afterglow init` makes one")
 
         async def with_memory() -> T:
             # A command does what it was asked and no more, whatever the settings tell a server to be.

@@ -51,7 +51,10 @@ def init(
 def serve(
     call: Call,
     host: Annotated[str | None, typer.Option("--host", metavar="HOST", help="The address to listen on.")] = None,
-    port: Annotated[int | None, typer.Option("--port", metavar="PORT", help="The port; 0 takes any free one.")] = None,
+    port: Annotated[
+        int | None,
+        typer.Option("--port", metavar="PORT", min=0, max=65_535, help="The port; 0 takes any free one."),
+    ] = None,
 ) -> None:
     """Serve the HTTP interface. Ctrl-C ends it."""
     import asyncio

@@ -66,6 +66,7 @@ def import_log(
     if file != _STANDARD:
         from afterglow.transfer import check_first_line
 
+        _check_source(file)
         with file.open("rb") as source:  # before a database is made for what may be no export at all
             check_first_line(next(iter(_Lines(source, lambda _: None)), ""))
     new, lines = call.run(read, create=True)
@@ -106,6 +107,12 @@ class _Lines:
                 yield line.decode()
             except UnicodeDecodeError:
                 raise BadInput(f"line {self.number}: this is not UTF-8 text, and no export of Afterglow") from None
+
+
+def _check_source(file: Path) -> None:
+    if not file.exists() or file.is_dir():
+        what = "is a folder" if file.is_dir() else "does not exist"
+        raise BadInput(f"{file} {what}; name the file of an export, or - for stdin")
 
 
 def _target(file: Path, force: bool) -> Path:
