@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,13 @@ from afterglow.cli import app
 from afterglow.cli.call import Call
 from afterglow.cli.examples import EXAMPLES
 from afterglow.cli.reference import commands
-from tests.conftest import KATE
+from afterglow.clock import _ALPHABET, FixedClock, new_id  # pyright: ignore[reportPrivateUsage]
+from tests.conftest import KATE, NOON
 from tests.doors.conftest import Run
 
 pytestmark = pytest.mark.spec("DOOR-2")
 
+REPOSITORY = Path(__file__).parent.parent.parent
 ROOT = typer.main.get_command(app)
 PATHS = [path.partition(" ")[2] for path, _ in commands(ROOT, "afterglow")][1:]
 LOOKING = ("status", "search", "summaries", "audit", "sessions list", "facts list", "goals list", "tasks list")
@@ -51,6 +54,17 @@ def test_every_example_is_of_its_command_and_can_be_typed(path: str) -> None:
             typed.append(name or "")
             context = command.make_context(name, rest, parent=context)
         assert " ".join(typed) == path, line
+
+
+def test_ids_in_examples_and_in_the_documentation_look_like_real_ones() -> None:
+    real = re.compile(rf"[{_ALPHABET}]{{16}}")
+    assert real.fullmatch(new_id(FixedClock(NOON)))
+    by_id = ("facts show", "facts edit", "facts approve", "facts reject", "facts forget", "forget fact", "token revoke")
+    named = [line.removeprefix(path).split()[0] for path in by_id for line in EXAMPLES[path]]
+    for page in (REPOSITORY / "README.md", REPOSITORY / "llms.txt", *(REPOSITORY / "docs").glob("*.md")):
+        named += re.findall(r"facts (?:show|edit|approve|reject|forget) ([0-9a-z]\w+)", page.read_text())
+        named += re.findall(r'^ +"id": "([^"]+)"', page.read_text(), re.MULTILINE)
+    assert len(named) > len(by_id) and all(map(real.fullmatch, named)), named
 
 
 @pytest.mark.parametrize("path", LOOKING)
