@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from afterglow.facts.checks import CLAIMS_MAX, Claimed, check
+from afterglow.facts.gate import gate
 from afterglow.terms import terms
 from afterglow.turns import Role, Turn
 
@@ -60,6 +61,11 @@ def _turn(seq: int, role: Role, text: str) -> Turn:
             "Mel was inspired by the stories and got support.",
             "The stories were so inspiring! I was happy for all the support.",
             ["assistant Mel: And?", "user Ana: The stories were so inspiring! I was happy for all the support."],
+        ),
+        (
+            "Mel found that the group made her feel accepted.",
+            "The group made me feel accepted",
+            ["assistant Mel: And?", "user Ana: The group made me feel accepted."],
         ),
         ("Élodie has two cats.", "I have two cats", ["user Élodie rang. I have two cats."]),
     ],
@@ -140,6 +146,7 @@ def test_what_one_says_of_oneself_is_ones_own_and_of_a_third_the_thirds(
             "I'm back, thanks",
             "I'm back, thanks Maria, for the help to John.",
         ),
+        ("Ana is asking Mel for a new style.", "Any new style", "Any new style is fine, Ana, says Mel."),
         ("You have a dog called Rex.", "a dog called Rex", "You know that I have a dog called Rex."),
     ],
 )
@@ -167,6 +174,24 @@ def test_what_says_nothing_is_no_fact(content: str) -> None:
 )
 def test_what_somebody_will_do_is_not_done_yet(content: str, said: str, is_kept: bool) -> None:
     assert became(content, said, f"user {said}") == (content if is_kept else "a plan, a wish or the past as a fact")
+
+
+@pytest.mark.spec("FACT-10", "P11")
+@pytest.mark.parametrize(
+    ("content", "status"),
+    [
+        ("The parcel was sent to the depot on 3 March 2026.", "active"),
+        ("The parcel was repaired in the depot on 3 March 2026 by a friendly clerk.", "pending"),
+    ],
+)
+def test_what_a_turn_of_others_does_not_say_by_itself_waits(content: str, status: str) -> None:
+    turns = [
+        _turn(1, "user", "Is a clerk there?"),
+        _turn(2, "assistant", "The parcel was sent to the depot on 3 March."),
+    ]
+    claim = Claimed(turn=2, quote="The parcel was sent to the depot on 3 March.", content=content, type="event")
+    (proved,) = check([claim], turns, UTC, terms).proved
+    assert gate(proved).status == status
 
 
 @pytest.mark.spec("FACT-4")

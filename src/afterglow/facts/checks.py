@@ -39,7 +39,17 @@ from afterglow.facts.names import unsaid_kin, unsaid_name
 from afterglow.facts.quoted import as_written, sentences_quoted, sought
 from afterglow.facts.roles import is_swapped
 from afterglow.facts.said import Cut, Said, Spoken, sentences
-from afterglow.facts.support import SHORT_TERMS, Needed, adds, needed, own_terms, states, support, unsaid_numbers
+from afterglow.facts.support import (
+    SHORT_TERMS,
+    Needed,
+    adds,
+    needed,
+    own_terms,
+    states,
+    support,
+    unsaid_numbers,
+    without_names,
+)
 from afterglow.facts.voices import is_anothers, is_spoken_to, is_talk
 from afterglow.facts.when import is_another_day
 from afterglow.guard import strip_invisible
@@ -239,8 +249,9 @@ def _is_speaker(speaker: str, content: str, role: Role) -> bool:
 def _is_by_itself(content: str, said: str, cut: Cut) -> bool:
     """Whether what the turn states, not what it asks, is enough for the statement. A short one may have a word of its own."""
     needed = _SUPPORTED_MIN if len(own_terms(content, cut)) <= SHORT_TERMS else _BY_ITSELF_MIN
-    stated = "".join(each for each in sentences(said) if not each.rstrip().endswith(("?", "？")))
-    return support(content, Spoken(stated, cut)) >= needed
+    stated = Spoken("".join(each for each in sentences(said) if not each.rstrip().endswith(("?", "？"))), cut)
+    plain = without_names(own_terms(content, cut), content, stated)  # whoever speaks is named by a label for nothing
+    return support(content, stated) >= needed and sum(map(stated.says, plain)) >= needed * len(plain)
 
 
 def _is_question(quote: str, turn: Turn) -> bool:

@@ -100,6 +100,8 @@ def _of_others(proved: Proved) -> Verdict:
         return Verdict(status="dropped", why="an instruction is the owner's to give")
     if ENCODED.search(both) or strip_invisible(raw_words_of(proved.turn))[1]:
         return Verdict(status="dropped", why="it is written so that a reader would not see what it says")
+    if proved.turn.trust != "owner" and not proved.by_itself:
+        return Verdict(status="pending", why="the turn does not say all of it, and it is not the owner's")
     if marks := _marks(f"{proved.content}\n{proved.quote}"):
         return Verdict(status="pending", why=f"it holds {marks}, and the owner did not say it")
     if ABOUT_THE_OWNER.search(both) or WANTING.search(both):

@@ -43,6 +43,8 @@ _CALLED = re.compile(
 )
 _VERB = (
     r"is|was|has|had|will|would|can|could|did|does|[a-z]{2,}(?:s|ed)|went|got|told|said|gave|made|met|took|left|felt"
+    r"|found|thought|knew|saw|came|began|became|bought|brought|built|kept|lost|won|wrote|spent|sold|ran|drove|ate|grew"
+    r"|heard|held|led|paid|sent|spoke|taught|chose|broke|fell"
 )
 _DOES = re.compile(rf"^(?P<name>{CAPITALISED})(?:['’]s\b|\s(?:and [^\W\d_a-z]|(?:{_VERB})\b))")
 """A first word that somebody is called by: it has something, is something or does something."""

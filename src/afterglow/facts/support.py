@@ -101,7 +101,7 @@ def states(content: str, sentence: Spoken) -> bool:
     Names may come from other turns and are not counted. Who sums up several sentences quotes one of them, so no more is asked.
     """
     own = own_terms(content, sentence.cut)
-    plain = _without_names(own, content, sentence)
+    plain = without_names(own, content, sentence)
     said = sum(map(sentence.says, plain))
     enough = _STATED_MIN if len(plain) > SHORT_TERMS else _STATED_SHORT_MIN
     return said >= len(plain) * enough and (said > 0 or any(map(sentence.says, own or sentence.cut(content))))
@@ -109,11 +109,11 @@ def states(content: str, sentence: Spoken) -> bool:
 
 def adds(content: str, spoken: Spoken) -> bool:
     """Whether a part of the statement, of two words or more, is made of words that nobody said."""
-    parts = (_without_names(own_terms(part, spoken.cut), content, spoken) for part in _PART.split(content))
+    parts = (without_names(own_terms(part, spoken.cut), content, spoken) for part in _PART.split(content))
     return any(len(plain) > 1 and not any(map(spoken.says, plain)) for plain in parts)
 
 
-def _without_names(own: Sequence[str], content: str, spoken: Spoken) -> list[str]:
+def without_names(own: Sequence[str], content: str, spoken: Spoken) -> list[str]:
     """The terms but for names, and for what was said in another way: relatives and numbers, which have rules of their own."""
     named = set[str]() if is_german(content) else {term for name in names(content) for term in spoken.cut(name)}
     kin = _kin_terms(content, spoken)

@@ -27,7 +27,7 @@ _OF_A_THIRD = re.compile(r"(?<!\w)(?:he|she|they)(?!\w)|^\W*(?:\w+\s)?(?:his|her
 _TO_SOMEBODY = re.compile(r"(?:^|[.!?]\s+)You(?:r|rs|['’]\w+)?\s")
 _TALKING = re.compile(
     r"(?:\w+ ){1,4}?(?:"
-    r"(?P<ask>ask|inquire|wonder)(?:s|d|ed)? (?:[\w'’]+ ){0,4}?(?:about|how|what|whether|if|why|when|where|who)\b"
+    r"(?P<ask>ask|inquire|wonder)(?:s|d|ed|ing)? (?:[\w'’]+ ){0,4}?(?:for|about|how|what|whether|if|why|when|where|who)\b"
     r"|(?P<talk>discuss|talk|chat|convers)(?:e?s|e?d|ted)? (?!to )"
     r"|(?P<respond>respond|repl|react)(?:s|y|ies|ied|ed)? )",
     re.IGNORECASE,
