@@ -3,6 +3,7 @@
 Turns are made by SQL: 100 to a session, of about 200 characters, words some of which are far more common than others. A
 query is six words of one of them, no stop words among them. Vectors are drawn by chance, since how near they are makes no
 difference to the time; the query is embedded in the measured time, and so is everything up to the ten hits with their texts.
+All is asked in five rounds. Told are the figures of the quietest, since others may use the processor, and p95 of the middle.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ DIFFERENT_TEXTS = 20_000
 BATCH = 10_000
 QUERIES = 200
 QUERY_WORDS = 6
+ROUNDS = 5
 
 
 def fill(path: Path, turns: int, dimensions: int) -> list[str]:
@@ -137,6 +139,19 @@ async def measured(store: Store, meaning: Meaning | None, asked: list[str]) -> d
     begun = time.perf_counter()
     await memory_search(store, meaning, OWNER, asked[0])
     first = time.perf_counter() - begun
+    rounds = sorted([await one_round(store, meaning, asked) for _ in range(ROUNDS)])
+    p95, p50, worked = (round(1000 * seconds, 1) for seconds in rounds[0])
+    return {
+        "first_seconds": round(first, 2),
+        "p50_milliseconds": p50,
+        "p95_milliseconds": p95,
+        "p95_milliseconds_of_processor": worked,
+        "p95_milliseconds_of_the_middle_round": round(1000 * rounds[ROUNDS // 2][0], 1),
+    }
+
+
+async def one_round(store: Store, meaning: Meaning | None, asked: list[str]) -> tuple[float, float, float]:
+    """In seconds: p95, p50, and p95 of the processor's time."""
     times: list[float] = []
     worked: list[float] = []
     for text in asked:
@@ -145,12 +160,7 @@ async def measured(store: Store, meaning: Meaning | None, asked: list[str]) -> d
         times.append(time.perf_counter() - begun)
         worked.append(time.process_time() - before)
         assert found.hits and found.by_meaning == (meaning is not None)
-    return {
-        "first_seconds": round(first, 2),
-        "p50_milliseconds": round(1000 * median(times), 1),
-        "p95_milliseconds": round(1000 * quantiles(times, n=20)[-1], 1),
-        "p95_milliseconds_of_processor": round(1000 * quantiles(worked, n=20)[-1], 1),
-    }
+    return quantiles(times, n=20)[-1], median(times), quantiles(worked, n=20)[-1]
 
 
 async def run(turns: int, folder: Path) -> dict[str, Any]:
@@ -184,7 +194,7 @@ async def main() -> None:
         for turns in sizes:
             figures[f"{turns:,} turns"] = await run(turns, Path(folder))
     rows = [[size, way, *found[way].values()] for size, found in figures.items() for way in ("words", "both")]
-    print(table(["", "", "first s", "p50 ms", "p95 ms", "p95 ms of processor"], rows))
+    print(table(["", "", "first s", "p50 ms", "p95 ms", "p95 ms of processor", "p95 ms, middle round"], rows))
     if not given.quick and not given.turns:
         save("search_scale", {"environment": environment("numpy"), "embedder": _name(), **figures})
 
