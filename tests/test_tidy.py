@@ -21,7 +21,7 @@ LAYERS = [
     "work channels",
     "store",
     "search sources memory_files",
-    "behind blocks contexts conversation endings extraction forgetting proof reconciling steward worker inbound "
+    "behind blocks contexts conversation endings extraction forgetting log_lines proof reconciling steward worker inbound "
     "proactive prose telling",
     "ending forget health intake means memory reading recollection remembering returning working",
     "transfer",

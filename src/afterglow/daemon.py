@@ -62,7 +62,7 @@ async def serve(
             with _explained(chosen.server.host, chosen.server.port):
                 listener.listen()
             memory = Memory(store, chosen, folds=False)
-            await finish_forgetting(store, memory.files.rebuild)
+            await finish_forgetting(store, memory.files.rebuild, chosen.data_dir)
             agent = Agent(memory)
             acts: dict[Kind, Act] = {**memory.acts, **_tasks_of(agent)}
             async with _closing(agent), working(store, acts, chosen, chosen.primary, memory.watches) as beside:

@@ -5,15 +5,19 @@ What the proof looks for is gathered before anything is forgotten, and held in m
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
+from afterglow import log_lines
 from afterglow.errors import AfterglowError, NotFound
 from afterglow.facts import Fact
+from afterglow.memory_files import FOLDER
+from afterglow.memory_files.names import folder_name
 from afterglow.proof import Proof, pieces, prove
 from afterglow.store.contract import Store
 from afterglow.store.forgetting import Forgotten
@@ -100,9 +104,13 @@ async def forget_owner(
     rewrite: Rewrite | None = None,
     progress: Progress | None = None,
 ) -> Forgetting:
-    """All that is the owner's. Those joined to it stand for themselves again, and keep what is theirs."""
+    """All that is the owner's. Those joined to it stand for themselves again, and keep what is theirs.
+
+    With a `data_dir`, what was logged there does not name the owner any more. Without stones the proof looks for the name too.
+    """
     together = await store.folder_owners(owner)  # as long as they are: the files of the others tell of this one too
     sought = await _gathered(_owner_texts(store, owner)) if verify else []
+    name = [] if keep_stones else [owner]
     facts = (
         [each async for session in _sessions(store, owner) for each in await _facts(store, session)] if verify else []
     )
@@ -111,17 +119,39 @@ async def forget_owner(
         return await store.forget_owner(owner, keep_stones=keep_stones)
 
     done = await _all_steps(step, progress)
-    proof = partial(_proved, store, sought, facts, owner, None, data_dir) if verify else None
-    return await _concluded(store, together, done, rewrite, proof)
+    proof = partial(_proved, store, [*name, *sought], facts, owner, None, data_dir) if verify else None
+    unname = None if data_dir is None else partial(_unname, data_dir, owner)
+    done_with = await _concluded(store, together, done, rewrite, proof, unname)
+    return done_with if keep_stones or data_dir is None else _without_folder(done_with, data_dir, owner)
 
 
-async def finish_forgetting(store: Store, rewrite: Rewrite | None = None) -> int:
+def _without_folder(done: Forgetting, data_dir: Path, owner: str) -> Forgetting:
+    """A folder has the owner's name, and stays where somebody put something of their own into it: the proof says so."""
+    folder = data_dir / FOLDER / folder_name(owner)
+    if done.proof is None or not folder.exists():
+        return done
+    found = (*done.proof.found, f"{folder}: its name")
+    return replace(done, proof=replace(done.proof, clean=False, found=found))
+
+
+async def unname_if_gone(store: Store, data_dir: Path, owner: str) -> None:
+    """Nothing that was logged names an owner who is no more: work under way for it may have done so until just now."""
+    root, *_ = await store.folder_owners(owner)
+    if not any(owner in (each.id, *each.joined) for each in await store.owners(limit=1, only=root)):
+        await _unname(data_dir, owner)
+
+
+async def _unname(data_dir: Path, owner: str) -> None:
+    await asyncio.to_thread(log_lines.unname, data_dir, owner)
+
+
+async def finish_forgetting(store: Store, rewrite: Rewrite | None = None, data_dir: Path | None = None) -> int:
     """Go on with what was begun and broken off; the answer is how many sessions and owners that were."""
     unfinished = await store.unfinished_forgetting()
     for each in unfinished:
         try:
             if each.session is None:
-                await forget_owner(store, each.owner, rewrite=rewrite)
+                await forget_owner(store, each.owner, data_dir=data_dir, rewrite=rewrite)
             else:
                 await forget_session(store, await store.session(each.owner, each.session), rewrite=rewrite)
         except NotFound:  # somebody else came to its end
@@ -147,11 +177,14 @@ async def _concluded(
     done: Forgotten,
     rewrite: Rewrite | None,
     proof: Callable[[], Awaitable[Proof]] | None,
+    unname: Callable[[], Awaitable[object]] | None = None,
 ) -> Forgetting:
     """Each folder is written once. If this is killed, the files of all these owners are due still."""
     if rewrite is not None:
         for folder in dict.fromkeys([(await store.folder_owners(each))[0] for each in owners]):
             await rewrite(folder)
+    if unname is not None:
+        await unname()
     return Forgetting(forgotten=done, proof=None if proof is None else await proof())
 
 

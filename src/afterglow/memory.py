@@ -23,7 +23,7 @@ from afterglow.errors import BadInput, ClaimLost, NotFound
 from afterglow.extraction import Facts
 from afterglow.facts import FACT_TYPES
 from afterglow.forget import Forget
-from afterglow.forgetting import finish_forgetting
+from afterglow.forgetting import finish_forgetting, unname_if_gone
 from afterglow.intake import Intake
 from afterglow.means import SettingsMeans, frame_of
 from afterglow.memory_files import MemoryFiles
@@ -99,7 +99,7 @@ async def open_memory(
     try:
         acts: dict[Kind, Act] = {**memory.acts, **(also(memory) if also else {})}
         if primary != "false":
-            await finish_forgetting(store, memory.files.rebuild)
+            await finish_forgetting(store, memory.files.rebuild, given.data_dir)
         async with nullcontext() if primary == "false" else working(store, acts, given, primary, memory.watches):
             yield memory
     finally:
@@ -161,7 +161,8 @@ class Memory(Returning):
         self._frames: dict[str, Frame] = {}
         self._conversation = Conversation(store, self.frame_of, self.intake.prepared)
         own: dict[Kind, Act] = {kind: act for kind, act in self.acts.items() if kind in ANYBODYS or kind == "vectors"}
-        self._worker = Worker(store, own, holder=holder_name(), limits=work_limits(settings))
+        over = partial(unname_if_gone, store, settings.data_dir)
+        self._worker = Worker(store, own, holder=holder_name(), limits=work_limits(settings), over=over)
         self._behind = Behind(store, self._worker)
         self.forget = Forget(store, settings.data_dir, self.files)
         self.facts = Remembered(store, settings, self.intake.prepare, self.reading, self._worker, self.files)

@@ -87,9 +87,11 @@ class Worker:
         poll_seconds: float = 1.0,
         may: Callable[[Kind], bool] = lambda kind: True,
         asked_again_seconds: float | None = None,
+        over: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
         """`may` says of a kind whether it may be claimed unasked at this moment.
 
+        `over` is told whose work it was when that failed or was lost, and of the files always: the owner may be gone since.
         Failed work that was asked for again while it was tried waits no longer than `asked_again_seconds`.
         """
         self._store = store
@@ -100,6 +102,7 @@ class Worker:
         self._poll_seconds = poll_seconds
         self._may = may
         self._asked_again_seconds = asked_again_seconds
+        self._over = over
 
     async def run(self, stop: asyncio.Event, grace_seconds: float | None = None) -> None:
         """Work until `stop` is set; what is under way then is finished first, or given back after so many seconds."""
@@ -194,11 +197,17 @@ class Worker:
 
     async def _do(self, claim: Claim) -> None:
         with _named(claim), acting_as(f"worker:{claim.kind}"):
-            await self._try(claim)
+            is_kept = await self._try(claim)
+        if self._over is not None and (not is_kept or claim.kind == "files"):
+            try:
+                await self._over(claim.owner)
+            except AfterglowError as error:
+                _log.warning("what was logged of somebody who was forgotten may still be there: %s", error)
 
-    async def _try(self, claim: Claim) -> None:
+    async def _try(self, claim: Claim) -> bool:
         try:
             await self._committed(claim, self._acts[claim.kind])
+            return True
         except ClaimLost as lost:
             _log.info("%s of %s: %s", claim.kind, claim.subject, lost)
             # Where only the result was refused the claim is still held, and nobody should wait for the end of its lease.
@@ -213,6 +222,7 @@ class Worker:
         except Exception as error:  # noqa: BLE001 - the boundary: one bad piece of work stops no other
             _log.warning("%s of %s failed", claim.kind, claim.subject, exc_info=True)
             await self._give_back(claim, error)
+        return False
 
     async def _give_back(self, claim: Claim, error: Exception) -> None:
         park = is_spent(claim.attempt, self._limits)

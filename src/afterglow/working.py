@@ -9,8 +9,10 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from zoneinfo import ZoneInfo
 
+from afterglow.forgetting import unname_if_gone
 from afterglow.primary import Flag, may_claim
 from afterglow.proactive import dailies_of
 from afterglow.settings import Settings
@@ -68,6 +70,7 @@ async def working(
         concurrency=chosen.work.concurrency,
         poll_seconds=chosen.work.poll_seconds,
         may=lambda kind: steward.is_primary or kind not in PRIMARYS,
+        over=partial(unname_if_gone, store, chosen.data_dir),
     )
     stop = asyncio.Event()
     tasks = {

@@ -597,6 +597,44 @@ async def test_of_an_owner_that_is_forgotten_without_stones_nothing_stays(store:
     assert await transfer.import_lines(memory_over(store), lines) == 6, "nothing keeps it out"
 
 
+async def test_when_its_files_have_gone_too_not_even_work_names_an_owner(store: Store, tmp_path: Path) -> None:
+    await made(store)
+    memory = memory_over(store, data_dir=str(tmp_path))
+    await memory.facts.write_files(OWNER)
+    done = await memory.forget.owner(OWNER, keep_stones=False, verify=True)
+    assert done.proof is not None and done.proof.clean, done.proof
+    assert await holders(store, OWNER) == []
+    assert list((tmp_path / "memory").iterdir()) == []
+
+
+async def test_work_that_brings_the_files_of_a_forgotten_owner_leaves_no_name(store: Store, tmp_path: Path) -> None:
+    """As where the process that forgot it was killed before it came to the files."""
+    await made(store)
+    memory = memory_over(store, data_dir=str(tmp_path))
+    await memory.facts.write_files(OWNER)
+    (tmp_path / "afterglow.log").write_text(f"2026-03-02 12:00:00,000 INFO afterglow: files of {OWNER}\n")
+    while not (await store.forget_owner(OWNER, keep_stones=False)).done:
+        pass
+    await memory.facts.write_files(OWNER)
+    assert await holders(store, OWNER) == []
+    assert OWNER not in (tmp_path / "afterglow.log").read_text()
+    assert list((tmp_path / "memory").iterdir()) == []
+
+
+async def test_a_folder_that_stays_for_what_is_in_it_is_told_since_it_has_the_name(
+    store: Store, tmp_path: Path
+) -> None:
+    await made(store)
+    memory = memory_over(store, data_dir=str(tmp_path))
+    await memory.facts.write_files(OWNER)
+    (folder,) = (tmp_path / "memory").iterdir()
+    (folder / "mine.txt").write_text("of my own")
+    done = await memory.forget.owner(OWNER, keep_stones=False, verify=True)
+    assert done.proof is not None and not done.proof.clean
+    assert done.proof.found == (f"{folder}: its name",)
+    assert (folder / "mine.txt").exists()
+
+
 async def test_who_was_joined_to_a_forgotten_owner_keeps_what_is_its_own(store: Store) -> None:
     session = await made(store)
     await talk(store, "mine", to=OTHER, session="mine")

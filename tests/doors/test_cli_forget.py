@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from afterglow import Memory
+from afterglow.cli import app as command_line
+from afterglow.cli import logfile
 from tests.conftest import KATE
 from tests.doors.conftest import Run
 from tests.doors.test_cli_summaries import really
@@ -56,6 +60,25 @@ def test_a_session_and_an_owner_are_forgotten(run: Run, folder: Path, session: s
     run("forget", "owner", KATE.owner, "--yes", "--verify")
     assert somewhere(folder, "water") == []
     assert "There are no sessions yet." in run("sessions").stderr
+
+
+def test_of_whom_nothing_is_to_stay_not_even_the_name_does(run: Run, folder: Path, session: str) -> None:
+    with logfile.written(folder):
+        logging.getLogger("afterglow").info("memory files of %s: one was edited", KATE.owner)
+        logging.getLogger("afterglow").info("all is well")
+    assert {"afterglow.db", "afterglow.log"} <= set(somewhere(folder, KATE.owner)), "it is named"
+    told = run("forget", "owner", KATE.owner, "--leave-nothing", "--yes", "--verify", "-v").stdout
+    assert "nothing of it was found" in told and str(folder / "afterglow.log") in told
+    assert somewhere(folder, KATE.owner) == [] and not list((folder / "memory").iterdir())
+    assert (folder / "afterglow.log").read_text().endswith("INFO afterglow: all is well\n")
+
+
+def test_a_proof_says_where_the_name_of_whom_nothing_is_to_stay_still_is(run: Run, folder: Path, session: str) -> None:
+    (folder / "notes.txt").write_text(f"of {KATE.owner}")
+    typed = ["forget", "owner", KATE.owner, "--leave-nothing", "--yes", "--verify", "--json"]
+    done = CliRunner().invoke(command_line, typed, catch_exceptions=False)
+    found = json.loads(done.stdout)["proof"]["found"]
+    assert (done.exit_code, found) == (1, [f"{folder / 'notes.txt'}: {KATE.owner!r}"])
 
 
 def test_a_statement_to_afterglow_is_forgotten_with_its_fact(run: Run, folder: Path, session: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from typing import Any
 from urllib.parse import quote
 
@@ -88,7 +89,7 @@ async def test_an_edit_is_safe_to_repeat(door: Door) -> None:
 
 
 @pytest.mark.spec("SAFE-3")
-async def test_a_turn_a_session_and_an_owner_are_forgotten(door: Door) -> None:
+async def test_a_turn_a_session_and_an_owner_are_forgotten(door: Door, caplog: pytest.LogCaptureFixture) -> None:
     await door.memory.append(KATE, "user", "The combination is 1234.", session="s")
     await door.memory.append(KATE, "user", "hello", session="s")
     await door.memory.append(OTHER, "user", "theirs", session="t")
@@ -101,7 +102,9 @@ async def test_a_turn_a_session_and_an_owner_are_forgotten(door: Door) -> None:
         check(await client.post("/api/v1/sessions/s/forget", json={}))
         assert (await client.get("/api/v1/sessions/s")).status_code == 404
         owner = quote(OTHER.owner, safe="")
-        assert check(await client.post(f"/api/v1/owners/{owner}/forget", json={}))["forgotten"]["done"]
+        with caplog.at_level(logging.INFO, "afterglow"):
+            assert check(await client.post(f"/api/v1/owners/{owner}/forget", json={}))["forgotten"]["done"]
+        assert "POST /api/v1/owners/…/forget 200" in caplog.text and owner not in caplog.text
         assert OTHER.owner not in (await client.get("/api/v1/owners")).text
 
 

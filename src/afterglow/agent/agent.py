@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Collection, Generator, Seq
 from contextlib import aclosing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby, takewhile
 from typing import Any, TypeVar, cast
 
@@ -23,6 +24,7 @@ from afterglow.clock import new_id
 from afterglow.context import Context
 from afterglow.conversation import Reply, last_word
 from afterglow.errors import BadInput
+from afterglow.forgetting import unname_if_gone
 from afterglow.memory import Memory
 from afterglow.model import Model
 from afterglow.store.inbox import WAITING_MAX, Waiting
@@ -63,6 +65,7 @@ class Agent:
             deliver=deliver or memory.deliver,
             limits=work_limits(memory.settings),
             concurrency=memory.settings.answering.concurrency,
+            over=partial(unname_if_gone, memory.store, memory.settings.data_dir),
         )
         self.tasks = Tasks(memory, self.invoke, deliver or memory.deliver, binding=binding, model=self._manners.model)
 

@@ -74,8 +74,17 @@ class Line:
     """Answers what waits."""
 
     def __init__(
-        self, store: Store, answer: Answer, said: Said, *, deliver: Deliver | None, limits: Limits, concurrency: int
+        self,
+        store: Store,
+        answer: Answer,
+        said: Said,
+        *,
+        deliver: Deliver | None,
+        limits: Limits,
+        concurrency: int,
+        over: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
+        """`over` is what the worker tells of work that failed or was lost."""
         self._store = store
         self._answer = answer
         self._said = said
@@ -94,6 +103,7 @@ class Line:
             holder=holder_name(),
             limits=self._limits,
             asked_again_seconds=HURRY_SECONDS,
+            over=over,
         )
         self._at_once = asyncio.Semaphore(concurrency)
         self._attending: dict[_Place, asyncio.Task[None]] = {}

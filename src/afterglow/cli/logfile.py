@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from afterglow.errors import StoreUnusable
+from afterglow.log_lines import FILE, OLDER_KEPT
 from afterglow.work import doing
 
 BYTES_MAX = 5_000_000
-OLDER_KEPT = 1
 
 
 class _PrivateFile(RotatingFileHandler):
@@ -52,7 +52,7 @@ def written(
     data_dir: Path, form: Literal["text", "json"] = "text", to: Literal["file", "stderr"] = "file"
 ) -> Generator[Path | None]:
     """Within this, everything that is logged goes to the file, which is started anew when it has become large; or to stderr."""
-    path = data_dir / "afterglow.log" if to == "file" else None
+    path = data_dir / FILE if to == "file" else None
     handler = _file(path) if path else logging.StreamHandler(sys.stderr)
     people = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
     handler.setFormatter(_JSONLines() if form == "json" else people)

@@ -34,6 +34,8 @@ from afterglow.store.log import Entry
 from afterglow.turns import Draft
 from afterglow.work import Claim, Due
 
+FOLDER = "memory"
+"""Where the owners' folders are, in the data folder."""
 _ROUNDS_MAX = 20
 """So often a folder is looked at anew, where somebody edits it all the while."""
 
@@ -63,7 +65,7 @@ class MemoryFiles:
 
     def __init__(self, store: Store, data_dir: Path, entry_of: Callable[[Draft, str], Entry]) -> None:
         self._store = store
-        self._path = data_dir / "memory"
+        self._path = data_dir / FOLDER
         self._taking = Taking(store, entry_of)
         self._seen: dict[str, dict[str, _Seen]] = {}
         """For `edited`: of each owner's folder, each file as it was when it was last looked at."""
@@ -267,4 +269,4 @@ def _owner_inside(top: Folder, name: str) -> str | None:
     return page.owner if page and page.owner and folder_name(page.owner) == name else None
 
 
-__all__ = ["Agreed", "FileTrouble", "Listed", "MemoryFiles"]
+__all__ = ["FOLDER", "Agreed", "FileTrouble", "Listed", "MemoryFiles"]

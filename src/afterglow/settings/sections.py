@@ -129,7 +129,7 @@ class McpSettings(Table):
         Told(
             allowed="an owner, as agent/channel/sender",
             default="the only owner there is",
-            example="kate/telegram/ana",
+            example="kate/telegram/42",
         ),
         AfterValidator(values.owner),
     ] = Field(default=None, max_length=2_000, description="Whose memory `afterglow mcp` opens.")

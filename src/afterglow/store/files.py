@@ -91,6 +91,14 @@ def commit_files(tx: Tx, files: WrittenFiles, claim: Claim | None) -> None:
     _keep_troubles(tx, [trouble for trouble in files.troubles if trouble.owner in alive])
     if claim is not None:
         queue.finish(tx, claim)
+    for owner in sorted(set(tx.owners) - alive):
+        _end(tx, owner)
+
+
+def _end(tx: Tx, owner: str) -> None:
+    """The files were the last of an owner who was forgotten: not even that they were to go stays, nor that they went."""
+    for table in ("work", "work_heads", "happenings"):
+        tx.run(f"DELETE FROM {table} WHERE {{mine}} AND owner = :owner", owner=owner)
 
 
 def _keep_digests(tx: Tx, digests: Mapping[tuple[str, str], str]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import re
 from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
@@ -30,6 +31,7 @@ SIGN_IN = "/api/v1/session"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 _FORWARDED = frozenset({b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip"})
+_OWNER = re.compile(r"^(/api/v1/owners/).+(/[a-z]+)$")
 _STOPPING = "the server is stopping; repeat this later with the same key: it may or may not have been written"
 
 _log = logging.getLogger(__name__)
@@ -68,7 +70,7 @@ async def _guarded(app: ASGIApp, memory: Memory, buckets: Buckets, scope: Scope,
         with acting_as(credentials.who(access)):
             await app(_routed(scope, access), receive, answer)
     except ClientDisconnect:
-        _log.info("%s %s: the client went away", scope["method"], path_of(scope))
+        _log.info("%s %s: the client went away", scope["method"], _logged(scope))
     except asyncio.CancelledError:  # the server stops, and the time to finish is over
         if not status:
             await problems.answer(StoreUnavailable(_STOPPING))(scope, receive, answer)
@@ -78,7 +80,12 @@ async def _guarded(app: ASGIApp, memory: Memory, buckets: Buckets, scope: Scope,
             raise
         await problems.answer(error)(scope, receive, answer)
     finally:
-        _log.info("%s %s %d %.1f ms", scope["method"], path_of(scope), status, 1000 * (loop.time() - began))
+        _log.info("%s %s %d %.1f ms", scope["method"], _logged(scope), status, 1000 * (loop.time() - began))
+
+
+def _logged(scope: Scope) -> str:
+    """The path as it may be logged: who was forgotten by this request is not named by it afterwards."""
+    return _OWNER.sub(r"\1…\2", path_of(scope))
 
 
 async def _counted(memory: Memory, buckets: Buckets, scope: Scope, now: float) -> Access:

@@ -137,7 +137,10 @@ class FactVerbs(Running):
         return await self._read("remembered", owner, files.remembered)
 
     async def commit_files(self, owner: str, written: WrittenFiles, claim: Claim | None = None) -> None:
-        """These are the files of the owner, and no others; and the end of the claim: or ClaimLost."""
+        """These are the files of the owner, and no others; and the end of the claim: or ClaimLost.
+
+        Of an owner who was forgotten, whose files have gone by that, no work and no name stays.
+        """
         await self._write("commit_files", owner, partial(files.commit_files, files=written, claim=claim))
 
     async def file_digests(self, owner: str) -> dict[tuple[str, str], str]:
