@@ -110,7 +110,8 @@ async def forget_owner(
     """
     together = await store.folder_owners(owner)  # as long as they are: the files of the others tell of this one too
     sought = await _gathered(_owner_texts(store, owner)) if verify else []
-    name = [] if keep_stones else [owner]
+    other = None if keep_stones or not verify else await _named_alike(store, owner)
+    name = [] if keep_stones or other else [owner]
     facts = (
         [each async for session in _sessions(store, owner) for each in await _facts(store, session)] if verify else []
     )
@@ -121,17 +122,32 @@ async def forget_owner(
     done = await _all_steps(step, progress)
     proof = partial(_proved, store, [*name, *sought], facts, owner, None, data_dir) if verify else None
     unname = None if data_dir is None else partial(_unname, data_dir, owner)
-    done_with = await _concluded(store, together, done, rewrite, proof, unname)
-    return done_with if keep_stones or data_dir is None else _without_folder(done_with, data_dir, owner)
+    concluded = await _concluded(store, together, done, rewrite, proof, unname)
+    if keep_stones or concluded.proof is None:
+        return concluded
+    return replace(concluded, proof=_with_name(concluded.proof, owner, other, data_dir))
 
 
-def _without_folder(done: Forgetting, data_dir: Path, owner: str) -> Forgetting:
+async def _named_alike(store: Store, owner: str) -> str | None:
+    """Another owner in whose name this one's stands, if there is one: then bytes do not tell whose it is."""
+    after = ""
+    while page := await store.owners(after=after):
+        names = [name for each in page for name in (each.id, *each.joined)]
+        if found := next((name for name in names if name != owner and owner in name), None):
+            return found
+        after = page[-1].id
+    return None
+
+
+def _with_name(proof: Proof, owner: str, other: str | None, data_dir: Path | None) -> Proof:
     """A folder has the owner's name, and stays where somebody put something of their own into it: the proof says so."""
-    folder = data_dir / FOLDER / folder_name(owner)
-    if done.proof is None or not folder.exists():
-        return done
-    found = (*done.proof.found, f"{folder}: its name")
-    return replace(done, proof=replace(done.proof, clean=False, found=found))
+    if other is not None:
+        untold = f"the name {owner}, since it stands in that of {other} too"
+        proof = replace(proof, not_looked_at=(*proof.not_looked_at, untold))
+    folder = None if data_dir is None else data_dir / FOLDER / folder_name(owner)
+    if folder is None or not folder.exists():
+        return proof
+    return replace(proof, clean=False, found=(*proof.found, f"{folder}: its name"))
 
 
 async def unname_if_gone(store: Store, data_dir: Path, owner: str) -> None:
@@ -179,7 +195,12 @@ async def _concluded(
     proof: Callable[[], Awaitable[Proof]] | None,
     unname: Callable[[], Awaitable[object]] | None = None,
 ) -> Forgetting:
-    """Each folder is written once. If this is killed, the files of all these owners are due still."""
+    """Each folder is written once. If this is killed, the files of all these owners are due still.
+
+    The log is gone through first, since a file may refuse to be written, and last, since that may be logged.
+    """
+    if unname is not None:
+        await unname()
     if rewrite is not None:
         for folder in dict.fromkeys([(await store.folder_owners(each))[0] for each in owners]):
             await rewrite(folder)

@@ -23,9 +23,11 @@ FILE = "afterglow.log"
 OLDER_KEPT = 1
 """So many files from before stay beside it: afterglow.log.1."""
 
-_BEGINNING = re.compile(rb'^(?=\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} |\{"at": )', re.MULTILINE)
 _FORGOTTEN = "(of somebody who was forgotten)"
 _FORGOTTEN_JSON = json.dumps({"message": _FORGOTTEN})
+_BEGINNING = re.compile(
+    rb'^(?=\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} |\{"at": |\(of somebody who was|\{"message": )', re.MULTILINE
+)
 
 
 def unname(data_dir: Path, owner: str) -> int:
@@ -56,9 +58,10 @@ def _unname(file: Path, names: re.Pattern[str]) -> int:
 
 
 def _names(owner: str) -> re.Pattern[str]:
-    """The owner's name in all the ways that a line may have it, and not as a part of a longer word."""
-    forms = {owner, repr(owner)[1:-1], folder_name(owner), quote(owner, safe="")}
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(forms)))})(?!\w)")
+    """The owner's name in all the ways that a line may have it, and not as a part of a longer name."""
+    forms = {owner, repr(owner)[1:-1], json.dumps(owner)[1:-1], folder_name(owner), quote(owner, safe="")}
+    listed = "|".join(map(re.escape, sorted(forms)))
+    return re.compile(rf"(?<![A-Za-z0-9_@%+~.-])(?:{listed})(?![A-Za-z0-9_@%+~-]|\.[A-Za-z0-9])")
 
 
 def _records(data: bytes) -> Iterator[tuple[int, int]]:

@@ -607,6 +607,31 @@ async def test_when_its_files_have_gone_too_not_even_work_names_an_owner(store: 
     assert list((tmp_path / "memory").iterdir()) == []
 
 
+async def test_a_name_that_stands_in_anothers_is_not_proved_gone(store: Store, tmp_path: Path) -> None:
+    short, long = (Binding(agent="kate", channel="tg", sender=sender) for sender in ("42", "421"))
+    memory = memory_over(store, data_dir=str(tmp_path))
+    for each in (short, long):
+        await memory.append(each, "user", "I like green tea a lot")
+    done = await memory.forget.owner(short.owner, keep_stones=False, verify=True)
+    assert done.proof is not None
+    assert f"the name {short.owner}, since it stands in that of {long.owner} too" in done.proof.not_looked_at
+
+
+async def test_where_the_files_cannot_be_written_the_log_names_nobody_all_the_same(
+    store: Store, tmp_path: Path
+) -> None:
+    await made(store)
+    log = tmp_path / "afterglow.log"
+    log.write_text(f"2026-03-02 12:00:00,000 INFO afterglow: files of {OWNER}\n")
+
+    async def fails(owner: str) -> None:
+        raise StoreUnusable("the folder is closed")
+
+    with pytest.raises(StoreUnusable):
+        await forget_owner(store, OWNER, data_dir=tmp_path, rewrite=fails)
+    assert OWNER not in log.read_text()
+
+
 async def test_work_that_brings_the_files_of_a_forgotten_owner_leaves_no_name(store: Store, tmp_path: Path) -> None:
     """As where the process that forgot it was killed before it came to the files."""
     await made(store)

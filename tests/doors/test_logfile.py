@@ -127,3 +127,16 @@ async def test_work_under_way_for_somebody_who_was_forgotten_leaves_no_name_in_t
         await Worker(store, {"vectors": act}, holder="w", limits=Limits(), over=over).drain()
     assert path is not None and KATE.owner not in path.read_text()
     assert path.read_text().count("(of somebody who was forgotten)") >= 2
+
+
+@pytest.mark.spec("SAFE-3")
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_of_two_who_are_forgotten_one_after_the_other_neither_is_named(form: Any, tmp_path: Path) -> None:
+    one, other = "k/t/x", 'k/t/a"b'
+    with logfile.written(tmp_path, form) as path:
+        for name in (one, other, f"{one}-y", f"{one}@z.org"):
+            logging.getLogger("afterglow").info("a turn of %s.", name)
+    assert path is not None
+    assert [log_lines.unname(tmp_path, name) for name in (one, other)] == [1, 1]
+    assert "a turn of k/t/x-y" in path.read_text() and "a turn of k/t/x@z.org" in path.read_text()
+    assert "k/t/a" not in path.read_text()

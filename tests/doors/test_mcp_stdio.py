@@ -239,7 +239,7 @@ def test_with_several_owners_and_none_named_it_says_which_there_are(start: Start
 
     remember(tmp_path / "data", say)
     server = start()
-    assert server.process.wait(PATIENCE_SECONDS) == 1
+    assert server.process.wait(PATIENCE_SECONDS) == 2
     assert server.stdout.read() == b""
     said = " ".join(server.stderr.read().decode().split())
     assert "there are several owners" in said and "mcp.owner" in said and KATE.owner in said

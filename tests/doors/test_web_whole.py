@@ -67,6 +67,8 @@ ROUTES: dict[type, dict[str, str]] = {
         "rebuild": "POST /files/rebuild",
         "reject": "POST /facts/{fact}/reject",
         "show": "GET /facts/{fact}",
+        "state": "POST /facts",
+        "superseded_by": "GET /facts/{fact}",
     },
     Forget: {
         "owner": "POST /owners/{owner}/forget",

@@ -83,6 +83,11 @@ def test_what_one_says_of_oneself_or_to_somebody_is_not_given_to_the_other(
         ("Mel painted that lake in 2025.", "I painted that lake last year", LABELLED),
         ("Ana painted that lake.", "I painted that lake", UNLABELLED),
         (
+            "Mel's exhibition opens on 9 March 2026.",
+            "that exhibition opens on 9 March",
+            ["assistant Mel: My exhibition, yes.", "user Ana: Oh, that exhibition opens on 9 March."],
+        ),
+        (
             "Mel paints lakes.",
             "I like it that you paint lakes",
             ["assistant Mel: And?", "user Ana: I like it that you paint lakes."],
@@ -154,6 +159,23 @@ def test_that_somebody_asked_and_what_is_said_to_somebody_is_no_fact(content: st
     assert became(content, quote, f"user {said}") == SMALL_TALK
 
 
+@pytest.mark.spec("FACT-4")
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("The user likes Easter and Thanksgiving.", "I like Easter and Thanksgiving."),
+        ("The user works at a hotel and greets guests.", "I work at a hotel and I greet guests."),
+        ("The user thanked the professor with wine.", "I thanked the professor with wine."),
+        ("The user is excited to see Coldplay.", "I'm excited to see Coldplay."),
+        ("The user discussed the budget with Tom.", "I went over the budget with Tom."),
+        ("The user asked for a refund.", "I filed for a refund."),
+        ("Mom bought a new car.", "My mother bought a new car."),
+    ],
+)
+def test_what_only_sounds_like_small_talk_is_kept(content: str, said: str) -> None:
+    assert became(content, said, f"user {said}") == content
+
+
 @pytest.mark.spec("FACT-4", "P10")
 @pytest.mark.parametrize("content", ["The user said it.", "The user asked it.", "The user has done the task."])
 def test_what_says_nothing_is_no_fact(content: str) -> None:
@@ -167,6 +189,11 @@ def test_what_says_nothing_is_no_fact(content: str) -> None:
     [
         ("The user started a business.", "I'm gonna start a business.", False),
         ("The user moved to Rome.", "I will move to Rome with my cat.", False),
+        ("The user bought a house.", "I'll buy a house with my sister.", False),
+        ("The user sent the letter to the bank.", "I'm gonna send the letter to the bank.", False),
+        ("The user moved to Rome in May 2026.", "I will move to Rome in May.", False),
+        ("The user has a red car.", "I'm going to sell my red car.", True),
+        ("The user lost the keys.", "I will be late because I lost the keys.", True),
         ("The user will move to Rome.", "I will move to Rome with my cat.", True),
         ("The user is getting married in Rome.", "I am going to get married in Rome.", True),
         ("The user started a business and will sell it.", "I started a business, and I'll sell it.", True),

@@ -111,7 +111,7 @@ def _grep(call: Call, text: str, owner: str | None, ignore_case: bool, limit: in
         call.screen.note("Nothing was found.")
     if found.more:
         call.screen.note(f"These are the newest {limit:,}; --limit shows more.")
-    elif not found.complete:
+    elif not found.complete and len(found.hits) < limit:
         call.screen.warn(
             f"Only the newest {found.rows_read:,} turns were looked through: the settings search.rows_max and "
             "search.seconds_max stop it there."

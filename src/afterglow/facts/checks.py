@@ -61,11 +61,14 @@ _QUOTE_CHARS_MIN = 4
 _SUPPORTED_MIN = 0.5
 _BY_ITSELF_MIN = 0.65
 _SMALL_TALK = re.compile(
-    r"(?:(?:\w+ ){1,3}|.* and )(?:thank|greet|compliment|congratulat|said (?:hi|hello|good)|wish(?:es|ed)? \w+ luck)"
-    r"|(?:\w+ ){1,3}(?:agree[sd]? with|apprecia\w+ \w+['’]s|prais|is (?:happy|glad|excited) (?:for|to (?:see|hear))"
-    r"|looks? forward to (?:see|hear|talk))",
+    r"(?:\w+ ){1,3}(?:(?:thank|greet|compliment|congratulate|praise)(?:s|d|ed)?\b|agree[sd]? with|apprecia\w+ \w+['’]s"
+    r"|said (?:hi|hello|good)|wish(?:es|ed)? \w+ luck|looks? forward to (?:see|hear|talk)"
+    r"|is (?:happy|glad|excited) (?:for \w+|to (?:see|hear) (?:you|her|him|them|it|that|of|about|from))\b)"
+    r"|.* and (?:thank|greet|congratulate)(?:s|d|ed)? (?:her|him|them|(?-i:[A-Z])\w+)(?: for [^.]*)?\W*$",
     re.IGNORECASE,
 )
+_TOLD_OF = re.compile(r"\b(?:thanked|greeted|complimented|congratulated|praised|agreed|wished)\b", re.IGNORECASE)
+"""Whoever tells that they thanked somebody tells something."""
 _SAID_OF = re.compile(r"^(?:the )?(user|owner|assistant|agent)\b", re.IGNORECASE)
 
 
@@ -210,7 +213,7 @@ def _checked(claim: Claimed, said: Said, zone: tzinfo, cut: Cut) -> Proved | str
         return "a number that was not said"
     if unsaid_name(content, said.everything()) or unsaid_kin(content, around.text):
         return "a name that was not said"
-    if _SMALL_TALK.match(content) or is_spoken_to(content):
+    if (_SMALL_TALK.match(content) and not _TOLD_OF.search(own)) or is_spoken_to(content):
         return "small talk"
     if support(content, around) < _SUPPORTED_MIN or _is_question(quote, turn) or adds(content, around):
         return "not in what was said"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from afterglow.facts.clauses import clauses, of_the_same
+from afterglow.facts.names import DID
 from afterglow.facts.said import Cut
 from afterglow.facts.support import own_terms
 
@@ -31,19 +32,21 @@ _PLANNED = _words(
 _IF = _words(r"(?<!even )(?<!know )(?<!as )if(?! not| only)|unless|falls|jeśli|если")
 _DUE = _words(r"(?:have|has|need|needs|ought|supposed) to|should(?! have been)|muss|soll|dois|tengo que|devo|muszę")
 """What is to be done may be done every day, but was not done yet."""
-_WILL = _words(r"will|going to|gonna|shall|['’]ll", r"werde|wird|vais|voy a|będę|zamierzam")
-_DONE = re.compile(
-    r"(?<!\bis )(?<!\bare )(?<!\bam )(?<!\bbe )(?<!\bget )(?<!\bgets )(?<!\bgetting )(?<!\w)"
-    r"(?:\w+ed|went|began|became|bought|sold|left|took|got|came|met|ran|wrote|built|made|gave|won|lost)(?!\w)",
-    re.IGNORECASE,
+_WILL = _words(r"will|going to|gonna|shall|\w+['’]ll")
+_DID = re.compile(
+    r"(?:The )?(?:[^\W\d_][\w-]*['’]s [a-z]+|[^\W\d_][\w-]*(?!['’]))(?: and [^\W\d_][\w-]*)? "
+    r"(?:(?:has|have|had|already|just|also|recently) )*"
+    rf"(?P<deed>[a-z]{{2,}}ed|{DID}|shut|put|set|cut)(?!\w)"
 )
+"""A statement, in English, of what somebody has done."""
 _NEARLY = _words("almost", "nearly", "beinahe", "presque", "casi", "quasi", "quase", "prawie", "почти", "bijna")
 _ONCE = _words(
     r"used to(?! it| this| that| the| my)|formerly|in my (?:youth|childhood|twenties|thirties)",
     r"when (?:i|we) (?:was|were) (?:a |an )?(?:child|children|kids?|boy|girl|young\w*|little|small|student|teenager)",
 )
 _SOFT = _words(
-    r"might|may|maybe|perhaps|possibly|probably|potential\w*|could|can|would|will|want\w*|offer\w*|wish\w*|hop(?:e|es"
+    r"(?<!in )(?<!since )(?<!until )(?<!last )(?<!next )(?<!of )(?<!\d )may(?! \d)",  # not the month
+    r"might|maybe|perhaps|possibly|probably|potential\w*|could|can|would|will|want\w*|offer\w*|wish\w*|hop(?:e|es"
     r"|ed|ing)|dream\w*|plan\w*",
     r"inten\w+|tempted|tr(?:y|ies|ied|ying)|aim\w*|think\w*|thought|consider\w*|going to|supposed|meant|about to"
     r"|has to|have to|had to",
@@ -67,8 +70,8 @@ _PAST = _words(
 )
 _CHANGES = re.compile(
     r"(?<!\w)(?:left(?! from)|(?:moved|moving|switched|switching|changed|changing|transferred|went|postponed"
-    r"|rescheduled|shifted) from) (?P<old>[^,;.]+?)"
-    r" (?:for|to) (?P<new>[^,;.]+)",
+    r"|rescheduled|shifted) from) (?P<old>[^,;.]{1,200}?)"
+    r" (?:for|to) (?P<new>[^,;.]{1,200})",
     re.IGNORECASE,
 )
 _LEAVING = _words(
@@ -89,7 +92,8 @@ def _is_hardened(content: str, said: str, cut: Cut) -> bool:
         return True
     if _stands_before(_DUE, content, said, cut) and _PAST.search(content) and not _SOFT.search(content):
         return True
-    if _stands_before(_WILL, content, said, cut) and _DONE.search(content) and not _SOFT.search(content):
+    did = _DID.match(content) if _stands_before(_WILL, content, said, cut) and not _SOFT.search(content) else None
+    if did and did["deed"] not in said:  # "I will be late, I lost the keys"
         return True
     if _stands_before(_NEARLY, content, said, cut) and not _NOT_QUITE.search(content):
         return True

@@ -41,11 +41,12 @@ _CALLED = re.compile(
     rf"(?:(?:the|a|an|el|la|le|il|der|die|das)\s+)?(?P<name>{_WORD.pattern})",
     re.IGNORECASE,
 )
-_VERB = (
-    r"is|was|has|had|will|would|can|could|did|does|[a-z]{2,}(?:s|ed)|went|got|told|said|gave|made|met|took|left|felt"
-    r"|found|thought|knew|saw|came|began|became|bought|brought|built|kept|lost|won|wrote|spent|sold|ran|drove|ate|grew"
-    r"|heard|held|led|paid|sent|spoke|taught|chose|broke|fell"
+DID = (
+    "went|got|told|said|gave|made|met|took|left|felt|found|thought|knew|saw|came|began|became|bought|brought|built|kept|lost"
+    "|won|wrote|spent|sold|ran|drove|ate|grew|heard|held|led|paid|sent|spoke|taught|chose|broke|fell|quit"
 )
+"""What is done, in the verbs that do not end in -ed."""
+_VERB = rf"is|was|has|had|will|would|can|could|did|does|[a-z]{{2,}}(?:s|ed)|{DID}"
 _DOES = re.compile(rf"^(?P<name>{CAPITALISED})(?:['’]s\b|\s(?:and [^\W\d_a-z]|(?:{_VERB})\b))")
 """A first word that somebody is called by: it has something, is something or does something."""
 _NEVER_A_NAME = SMALL_WORDS | STOP_WORDS | _NO_NAMES
@@ -115,7 +116,7 @@ def _written(content: str) -> Iterator[str]:
     words = list(_WORD.finditer(content))
     german = is_german(content)
     first = _DOES.match(content)
-    if first is not None and first["name"].lower() not in _NEVER_A_NAME:
+    if first is not None and first["name"].lower() not in _NEVER_A_NAME and not kin_in(first["name"]):
         yield first["name"]
     for before, word in pairwise(words):
         if not word[0][0].isupper() or word[0].lower() in _NO_NAMES:

@@ -22,6 +22,7 @@ _LABEL = re.compile(rf"^\W*(?P<name>{CAPITALISED}(?: {CAPITALISED})?)\s?:\s")
 _SPEAKER = re.compile(r"^(?:the )?(?:user|owner)\b", re.IGNORECASE)
 _OF_ONESELF = re.compile(r"(?<!\w)(?:I|[Ww]e|[Mm]e|[Mm]y|[Uu]s|[Oo]ur|[Mm]ine|[Mm]yself)(?!\w)")
 _OF_THE_HEARER = re.compile(r"(?<!\w)(?:you|your|yours|yourself)(?!\w)", re.IGNORECASE)
+_OF_A_NAME = re.compile(r"\w+['’]s ")
 _AND_ANOTHER = re.compile(rf"and {CAPITALISED}")
 _OF_A_THIRD = re.compile(r"(?<!\w)(?:he|she|they)(?!\w)|^\W*(?:\w+\s)?(?:his|her|their)(?!\w)", re.IGNORECASE)
 _TO_SOMEBODY = re.compile(r"(?:^|[.!?]\s+)You(?:r|rs|['’]\w+)?\s")
@@ -33,9 +34,14 @@ _TALKING = re.compile(
     re.IGNORECASE,
 )
 _TALKED = {
-    "ask": re.compile(r"(?<!\w)(?:ask|inquir|wonder|question)", re.IGNORECASE),
-    "talk": re.compile(r"(?<!\w)(?:discuss|talk|chat|convers|spoke|speak|call|met|meet)", re.IGNORECASE),
-    "respond": re.compile(r"(?<!\w)(?:respon|repl|react|answer)", re.IGNORECASE),
+    "ask": re.compile(
+        r"(?<!\w)(?:ask|inquir|wonder|question|request|fil|appl|e-?mail|wrote|check|(?:not |un)sure)", re.IGNORECASE
+    ),
+    "talk": re.compile(
+        r"(?<!\w)(?:discuss|talk|chat|convers|spoke|speak|call|met|meet|(?:go|went|going) (?:over|through))",
+        re.IGNORECASE,
+    ),
+    "respond": re.compile(r"(?<!\w)(?:respon|repl|react|answer|wrote|writ|e-?mail|said|say|told)", re.IGNORECASE),
 }
 
 
@@ -66,9 +72,9 @@ def is_anothers(content: str, sentence: str, turn: Turn, said: Said, cut: Cut) -
     whose = "the speaker's" if is_speaker or subject is None else _whose(subject, turn, said)
     if all(_OF_THE_HEARER.search(clause) and not _OF_ONESELF.search(clause) for clause in told):
         return whose == "the speaker's" and not WANTING.search(content.casefold())
-    if whose == "another talker's":
+    if whose == "another talker's" and not _OF_A_NAME.match(content):
         return not any(_OF_THE_HEARER.search(clause) for clause in told)
-    return whose == "a third's" and all(_OF_ONESELF.search(clause) for clause in told)
+    return whose in ("another talker's", "a third's") and all(_OF_ONESELF.search(clause) for clause in told)
 
 
 def _subject(content: str) -> str | None:

@@ -98,7 +98,11 @@ def commit_files(tx: Tx, files: WrittenFiles, claim: Claim | None) -> None:
 def _end(tx: Tx, owner: str) -> None:
     """The files were the last of an owner who was forgotten: not even that they were to go stays, nor that they went."""
     for table in ("work", "work_heads", "happenings"):
-        tx.run(f"DELETE FROM {table} WHERE {{mine}} AND owner = :owner", owner=owner)
+        tx.run(
+            f"""DELETE FROM {table} WHERE {{mine}} AND owner = :owner
+                AND NOT EXISTS (SELECT 1 FROM owners WHERE owners.owner = {table}.owner)""",
+            owner=owner,
+        )
 
 
 def _keep_digests(tx: Tx, digests: Mapping[tuple[str, str], str]) -> None:
