@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from afterglow.memory import Memory
-    from afterglow.recollection import FoundTurns, Recall, RecallHit
+    from afterglow.recollection import FoundTurns, Recall
     from afterglow.search.hits import Hit
+    from afterglow.search.memory_search import Recalled
 
 TypeOption = Annotated[
     str | None,
@@ -130,7 +131,7 @@ def _where(call: Call, hit: Hit) -> Text:
     return line.text
 
 
-def _place(call: Call, hit: RecallHit, explain: bool) -> Text:
+def _place(call: Call, hit: Recalled, explain: bool) -> Text:
     """Where it comes from, in the words that another command takes."""
     from afterglow.cli.screen import Styled
 
@@ -151,7 +152,7 @@ def _place(call: Call, hit: RecallHit, explain: bool) -> Text:
     return line.text
 
 
-def _snippet(hit: Hit | RecallHit) -> Text:
+def _snippet(hit: Hit | Recalled) -> Text:
     from afterglow.cli.screen import Styled
 
     line = Styled()

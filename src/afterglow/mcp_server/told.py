@@ -13,8 +13,9 @@ from afterglow.excerpts import excerpt
 from afterglow.facts import Fact
 from afterglow.guard import strip_invisible
 from afterglow.memory_files import Listed
-from afterglow.recollection import Recall, RecallHit
+from afterglow.recollection import Recall
 from afterglow.returning import Preview
+from afterglow.search.memory_search import Recalled
 from afterglow.search.summaries import Listing
 from afterglow.summaries import Summary, text_of
 
@@ -69,7 +70,7 @@ def hits_text(found: Recall, zone: ZoneInfo) -> str:
     return f"{len(found.hits)} found, by {how}, the best first.{more}\n{marked(lines)}"
 
 
-def _hit_lines(number: int, hit: RecallHit, zone: ZoneInfo) -> Iterable[str]:
+def _hit_lines(number: int, hit: Recalled, zone: ZoneInfo) -> Iterable[str]:
     place = {
         "fact": f"fact {hit.fact} ({hit.type})",
         "turn": f"turn {hit.seq} of session {hit.session} ({hit.role})",

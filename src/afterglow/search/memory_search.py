@@ -28,6 +28,17 @@ NEAR_READ = 32
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ScoreParts:
+    """What a score is made of: each between 0 and 1. The last three are of turns, and 0 elsewhere."""
+
+    by_words: float
+    by_meaning: float
+    by_turn: float
+    by_pair: float
+    by_session: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Recalled:
     """Something that was found, and where it comes from.
 
@@ -48,7 +59,7 @@ class Recalled:
     marks: tuple[tuple[int, int], ...]
     """What matched, as ranges of the snippet."""
     score: float
-    why: Ranked
+    why: ScoreParts
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -180,5 +191,11 @@ def _recalled(ranked: Ranked, content: Content, terms: Sequence[str]) -> Recalle
         snippet=snippet,
         marks=tuple(marks),
         score=ranked.score,
-        why=ranked,
+        why=ScoreParts(
+            by_words=ranked.by_words,
+            by_meaning=ranked.by_meaning,
+            by_turn=ranked.by_turn,
+            by_pair=ranked.by_pair,
+            by_session=ranked.by_session,
+        ),
     )
