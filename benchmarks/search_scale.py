@@ -1,8 +1,14 @@
 """How long a search takes, by words and by meaning together, among 10,000 and among 1,000,000 turns of one owner.
 
-Turns are made by SQL: 100 to a session, of about 200 characters, words some of which are far more common than others. A
-query is six words of one of them, no stop words among them. Vectors are drawn by chance, since how near they are makes no
-difference to the time; the query is embedded in the measured time, and so is everything up to the ten hits with their texts.
+    python -m benchmarks.search_scale                           # made words alone
+    python -m benchmarks.search_scale --locomo locomo10.json    # and what people say: the tables of docs/search.md
+
+Turns are written by SQL, 100 to a session. Made ones have about 200 characters, of words that no language has, some far more
+common than others; a query is six words of one of them, no stop words among them. Those of LoCoMo are its turns again and
+again, and the queries its questions. Made words fall into many more pieces for the embedder than questions of as many words.
+
+Vectors are drawn by chance, since how near they are makes no difference to the time; the query is embedded in the measured
+time, and so is everything up to the ten hits with their texts.
 All is asked in five rounds. Told are the figures of the quietest, since others may use the processor, and p95 of the middle.
 """
 
@@ -14,7 +20,7 @@ import resource
 import sqlite3
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
@@ -31,6 +37,7 @@ from afterglow.store.search import _mark, group_of  # pyright: ignore[reportPriv
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.terms import terms
 from benchmarks import arguments, environment, save, table, texts
+from benchmarks.search_locomo import read
 
 OWNER = "kate/web/ana"
 SESSION_TURNS = 100
@@ -39,11 +46,13 @@ BATCH = 10_000
 QUERIES = 200
 QUERY_WORDS = 6
 ROUNDS = 5
+Talk = tuple[list[str], list[str]]
+"""What is said, and what is asked."""
 
 
-def fill(path: Path, turns: int, dimensions: int) -> list[str]:
-    """Make the turns, their words and their vectors; the answer is some of the texts."""
-    said = [(text, terms(text)) for text in texts(DIFFERENT_TEXTS)]
+def fill(path: Path, turns: int, talk: Sequence[str], dimensions: int) -> None:
+    """Write the turns, their words and their vectors."""
+    said = [(text, terms(text)) for text in talk]
     chance = random.Random(2)
     connection = sqlite3.connect(path)
     connection.executescript("PRAGMA synchronous = OFF; PRAGMA cache_size = -200000;")
@@ -61,7 +70,6 @@ def fill(path: Path, turns: int, dimensions: int) -> list[str]:
         connection.execute("UPDATE search_progress SET indexed_to = (SELECT max(id) FROM search_terms)")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
-    return [text for text, _ in said]
 
 
 def _name() -> str:
@@ -129,6 +137,18 @@ def _insert(connection: sqlite3.Connection, rows: list[dict[str, Any]], dimensio
     )
 
 
+def made() -> Talk:
+    said = texts(DIFFERENT_TEXTS)
+    return said, queries(said)
+
+
+def locomo(path: Path) -> Talk:
+    talks = read(path)
+    said = [text for talk in talks for _, text in talk.turns.values()]
+    asked = [question.text for talk in talks for question in talk.questions]
+    return said, random.Random(3).sample(asked, QUERIES)
+
+
 def queries(said: list[str]) -> list[str]:
     chance = random.Random(3)
     telling = [[word for word in text.split() if terms(word)] for text in said]
@@ -163,17 +183,17 @@ async def one_round(store: Store, meaning: Meaning | None, asked: list[str]) -> 
     return quantiles(times, n=20)[-1], median(times), quantiles(worked, n=20)[-1]
 
 
-async def run(turns: int, folder: Path) -> dict[str, Any]:
-    path = folder / f"{turns}.db"
+async def run(turns: int, talk: Talk, path: Path) -> dict[str, Any]:
+    said, asked = talk
     await (await SQLiteStore.open(path, SystemClock())).close()
     embedder = chosen("auto", environ={}, base_url=None, clock=SystemClock())
     assert embedder is not None
     dimensions = len((await embedder.embed(["how many numbers"]))[0])
-    said = await asyncio.to_thread(fill, path, turns, dimensions)
+    await asyncio.to_thread(fill, path, turns, said, dimensions)
     store = await SQLiteStore.open(path, SystemClock())
     try:
-        words = await measured(store, None, queries(said))
-        both = await measured(store, Meaning(store, embedder), queries(said))
+        words = await measured(store, None, asked)
+        both = await measured(store, Meaning(store, embedder), asked)
     finally:
         await store.close()
     return {
@@ -187,15 +207,18 @@ async def run(turns: int, folder: Path) -> dict[str, Any]:
 async def main() -> None:
     parser = arguments(__doc__ or "")
     parser.add_argument("--turns", type=int, action="append", help="how many turns; may be given again")
+    parser.add_argument("--locomo", type=Path, help="the file of LoCoMo's conversations, which is not part of this")
     given = parser.parse_args()
     sizes = given.turns or ([10_000] if given.quick else [10_000, 1_000_000])
+    talks = {"made": made()} | ({"of LoCoMo": locomo(given.locomo)} if given.locomo else {})
     figures: dict[str, Any] = {}
-    with tempfile.TemporaryDirectory(prefix="afterglow-bench-") as folder:
-        for turns in sizes:
-            figures[f"{turns:,} turns"] = await run(turns, Path(folder))
+    for turns in sizes:
+        for name, talk in talks.items():
+            with tempfile.TemporaryDirectory(prefix="afterglow-bench-") as folder:
+                figures[f"{turns:,} turns, {name}"] = await run(turns, talk, Path(folder) / "afterglow.db")
     rows = [[size, way, *found[way].values()] for size, found in figures.items() for way in ("words", "both")]
     print(table(["", "", "first s", "p50 ms", "p95 ms", "p95 ms of processor", "p95 ms, middle round"], rows))
-    if not given.quick and not given.turns:
+    if given.locomo and not given.quick and not given.turns:
         save("search_scale", {"environment": environment("numpy"), "embedder": _name(), **figures})
 
 

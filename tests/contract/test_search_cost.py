@@ -20,6 +20,7 @@ from afterglow.store.transaction import EVERYONE, Tx
 from afterglow.turns import Binding
 from tests.conftest import NOON, said
 from tests.contract.test_search import all_indexed
+from tests.faults.verbs import all_of_them
 
 FEW, MANY = 20, 2_000
 FOUND = 10
@@ -66,8 +67,7 @@ async def look(store: Store, owner: str) -> None:
     (generation,) = await store.generations(owner)
     (columns,) = await store.vectors_after(owner, generation.number, {}, FOUND)
     assert len(await store.vectors_of(owner, generation.number, columns.ids)) == FOUND
-    turns, _ = await store.indexed(owner, columns.ids)
-    assert len(turns) == FOUND
+    assert len(await store.recalled(owner, columns.ids, all_of_them)) == FOUND
 
 
 async def counted(store: Store, spent: list[int]) -> dict[str, int]:

@@ -307,10 +307,10 @@ async def test_all_that_does_not_wait_for_the_embedder_is_read_while_it_works(
     await say(store, "my puppy ran off", "the train was late")
     embedder = Themes()
     await work(store, embedder)
-    read, turns_at, embed = asyncio.Event(), store.turns_at, embedder.embed
+    read, word_matches, embed = asyncio.Event(), store.word_matches, embedder.embed
 
-    async def reading(*given: Any) -> list[search.Indexed]:
-        found = await turns_at(*given)
+    async def reading(*given: Any, **named: Any) -> search.Matches:
+        found = await word_matches(*given, **named)
         read.set()
         return found
 
@@ -319,7 +319,7 @@ async def test_all_that_does_not_wait_for_the_embedder_is_read_while_it_works(
             await read.wait()
         return await embed(texts)
 
-    monkeypatch.setattr(store, "turns_at", reading)
+    monkeypatch.setattr(store, "word_matches", reading)
     monkeypatch.setattr(embedder, "embed", embedding)
     assert (await find(store, embedder, "puppy"))[0] == ("talk", 1)
 

@@ -116,8 +116,10 @@ def loaded(folder: Path, **overrides: Any) -> Loaded:
     return settings_module.load(environ={}, overrides={"data_dir": str(folder), **overrides})
 
 
-async def keep_writing(url: str, secret: str, name: str, acknowledged: dict[str, dict[str, Any]]) -> None:
-    """Write turn after turn until the server is gone."""
+async def keep_writing(
+    url: str, secret: str, name: str, acknowledged: dict[str, dict[str, Any]], enough: asyncio.Event
+) -> None:
+    """Write turn after turn until the server is gone; say so when a hundred are acknowledged."""
     headers = {"authorization": f"Bearer {secret}"}
     async with httpx.AsyncClient(base_url=url, headers=headers, timeout=PATIENCE_SECONDS) as client:
         for n in range(1_000_000):
@@ -128,6 +130,8 @@ async def keep_writing(url: str, secret: str, name: str, acknowledged: dict[str,
                 return
             assert answer.status_code == 201, answer.text
             acknowledged[body["key"]] = answer.json()
+            if len(acknowledged) == 100:
+                enough.set()
 
 
 def written_under_load(server: Server, secret: str, sig: int) -> dict[str, dict[str, Any]]:
@@ -135,12 +139,15 @@ def written_under_load(server: Server, secret: str, sig: int) -> dict[str, dict[
     acknowledged: dict[str, dict[str, Any]] = {}
 
     async def load() -> None:
-        writers = [keep_writing(server.url, secret, f"s{n}", acknowledged) for n in range(8)]
-        asyncio.get_running_loop().call_later(2, server.process.send_signal, sig)
-        await asyncio.gather(*writers)
+        enough = asyncio.Event()
+        writers = [keep_writing(server.url, secret, f"s{n}", acknowledged, enough) for n in range(8)]
+        loading = asyncio.gather(*writers)
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await enough.wait()
+        server.process.send_signal(sig)
+        await loading
 
     asyncio.run(load())
-    assert len(acknowledged) > 50
     return acknowledged
 
 
@@ -172,7 +179,9 @@ def test_a_server_killed_under_load_starts_again_with_all_it_acknowledged(start:
     assert server.process.wait(PATIENCE_SECONDS) == -signal.SIGKILL
     again = start(**{"server.port": server.port})
     assert again.port == server.port
-    with httpx.Client(base_url=again.url, headers={"authorization": f"Bearer {secret}"}) as client:
+    with httpx.Client(
+        base_url=again.url, headers={"authorization": f"Bearer {secret}"}, timeout=PATIENCE_SECONDS
+    ) as client:
         for key, turn in list(acknowledged.items())[-8:]:
             body = {**TURN, "session": turn["session"], "key": key, "text": "said twice"}
             assert client.post("/api/v1/turns", json=body).json() == turn, "the key still gives the same turn"
@@ -262,15 +271,20 @@ def test_it_serves_postgresql_as_well(start: Start, postgres_address: str) -> No
 
     secret = asyncio.run(make())
     server = start(database=postgres_address)
-    with httpx.Client(base_url=server.url, headers={"authorization": f"Bearer {secret}"}) as client:
+    with httpx.Client(
+        base_url=server.url, headers={"authorization": f"Bearer {secret}"}, timeout=PATIENCE_SECONDS
+    ) as client:
         assert client.post("/api/v1/turns", json=TURN).status_code == 201
-        assert client.get("/api/v1/status").json()["totals"]["turns"] == 1
+        assert client.get("/api/v1/status", timeout=PATIENCE_SECONDS).json()["totals"]["turns"] == 1
     assert (server.stop(), server.errors) == (0, "")
 
 
 def test_an_idle_connection_does_not_hold_up_the_stop(start: Start) -> None:
     server = start()
-    with httpx.Client(base_url=server.url) as client, socket.create_connection(("127.0.0.1", server.port)):
+    with (
+        httpx.Client(base_url=server.url, timeout=PATIENCE_SECONDS) as client,
+        socket.create_connection(("127.0.0.1", server.port)),
+    ):
         assert client.get("/healthz").status_code == 200
         began = time.monotonic()
         assert (server.stop(signal.SIGINT), server.errors) == (0, "")
@@ -311,7 +325,7 @@ def test_a_body_over_the_limit_is_answered_while_it_is_sent(shared: Server, secr
 
 def test_a_request_to_upgrade_is_answered_as_a_plain_one(shared: Server) -> None:
     headers = {"connection": "upgrade", "upgrade": "websocket", "sec-websocket-key": "x", "sec-websocket-version": "13"}
-    with httpx.Client(base_url=shared.url) as client:
+    with httpx.Client(base_url=shared.url, timeout=PATIENCE_SECONDS) as client:
         assert client.get("/healthz", headers=headers).status_code == 200
         assert client.get("/healthz", headers={**headers, "origin": "http://evil.example"}).status_code == 403
 
@@ -329,7 +343,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def secret(shared: Server) -> str:
-    where = httpx.get(f"{shared.url}/api/v1/status").json()["where"]
+    where = httpx.get(f"{shared.url}/api/v1/status", timeout=PATIENCE_SECONDS).json()["where"]
     return token(Path(where).parent)
 
 
@@ -413,7 +427,7 @@ def test_with_a_token_it_listens_everywhere_and_asks_everyone_for_one(start: Sta
     secret = token(tmp_path, "read")
     server = start(**{"server.host": "0.0.0.0"})
     assert server.url == f"http://0.0.0.0:{server.port}"
-    with httpx.Client(base_url=f"http://127.0.0.1:{server.port}") as client:
+    with httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=PATIENCE_SECONDS) as client:
         assert client.get("/healthz").status_code == 200
         for path in ("/api/v1", "/readyz", "/api/v1/status", "/nowhere"):
             assert client.get(path).status_code == 401, path
@@ -426,7 +440,7 @@ def test_with_a_token_it_listens_everywhere_and_asks_everyone_for_one(start: Sta
 def test_it_announces_the_address_that_answers(start: Start, host: str) -> None:
     server = start(**{"server.host": host})
     assert server.url, server.errors
-    assert httpx.get(f"{server.url}/readyz").status_code == 200
+    assert httpx.get(f"{server.url}/readyz", timeout=PATIENCE_SECONDS).status_code == 200
     assert server.stop() == 0
 
 

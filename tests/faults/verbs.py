@@ -17,6 +17,7 @@ from afterglow.compaction import Block
 from afterglow.context import Report
 from afterglow.facts import Evidence, Fact
 from afterglow.goals import GoalEvent
+from afterglow.search.joined import Ranked
 from afterglow.settings.away import AwaySettings
 from afterglow.spend import Amount, Call, Reservation, Usage
 from afterglow.store.arrivals import Arriving, Handler
@@ -29,6 +30,7 @@ from afterglow.store.inbox import Waiting
 from afterglow.store.log import Entry, Shown
 from afterglow.store.moving_goals import Standing
 from afterglow.store.readings import Read, Reading
+from afterglow.store.search import Indexed, Record
 from afterglow.store.tasks import Task
 from afterglow.store.transaction import EVERYONE, Tx
 from afterglow.summaries import Summary
@@ -51,6 +53,14 @@ MOST = Amount(tokens=1000, micro_usd=500)
 CEILING = Amount(tokens=1_000_000, micro_usd=1_000_000)
 
 Verb = Callable[[Store], Awaitable[Any]]
+
+
+def all_of_them(turns: list[Indexed], records: list[Record]) -> list[Ranked]:
+    """All that was read of the index, to be shown."""
+    spots = [(turn.owner, "turn", turn.session, turn.seq) for turn in turns]
+    spots += [(each.owner, each.kind, each.place, each.seq) for each in records]
+    named = ({"owner": owner, "kind": kind, "place": place, "seq": seq} for owner, kind, place, seq in sorted(spots))
+    return [Ranked(**each, at_us=0, score=1.0, by_words=1.0, by_meaning=0.0) for each in named]  # pyright: ignore[reportArgumentType]
 
 
 async def prepare(store: Store) -> None:
@@ -476,11 +486,7 @@ VERBS: dict[str, Verb] = {
     "turn_by_key": lambda store: store.turn_by_key(KATE, "new", since=NOON),
     "turns_before": lambda store: store.turns_before(KATE.owner, None, 10),
     "word_matches": lambda store: store.word_matches(KATE.owner, ["kettle", "stove"]),
-    "turns_at": lambda store: store.turns_at(KATE.owner, [("talk", 1), ("talk", 99)]),
-    "contents": lambda store: store.contents(
-        KATE.owner, [(KATE.owner, "turn", "talk", 1), (KATE.owner, "turn", "talk", 4)]
-    ),
-    "indexed": lambda store: store.indexed(KATE.owner, range(1, 20)),
+    "recalled": lambda store: store.recalled(KATE.owner, range(1, 20), all_of_them),
     "indexed_ids": lambda store: store.indexed_ids(KATE.owner),
     "generations": lambda store: store.generations(KATE.owner),
     "unembedded": lambda store: store.unembedded(KATE.owner, 3),

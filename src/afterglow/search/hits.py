@@ -8,8 +8,7 @@ from datetime import datetime
 
 from afterglow.clock import Deadline, to_us
 from afterglow.errors import BadInput
-from afterglow.search import words
-from afterglow.search.memory_search import candidates
+from afterglow.search import memory_search, words
 from afterglow.search.patterns import Pattern
 from afterglow.store.contract import Store
 from afterglow.store.search import Sought
@@ -48,7 +47,7 @@ async def by_words(store: Store, owner: str, text: str, limit: int) -> Found:
     terms = words.query_terms(text)
     if not terms:
         raise BadInput(f"there is no word to search for in {text[:80]!r}: it is empty, or of words such as 'the' alone")
-    matches = (await candidates(store, None, owner, text, terms, Sought(kinds=("turn",)))).matches
+    matches, _ = await memory_search.word_matches(store, owner, terms, Sought(kinds=("turn",)))
     ranked = words.rank(terms, matches.turns, matches.stats, limit)
     turns = await asyncio.gather(*(store.turn(owner, each.session, each.seq) for each in ranked))
     hits = [_hit(turn, terms, why) for turn, why in zip(turns, ranked, strict=True)]

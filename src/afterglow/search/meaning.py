@@ -33,11 +33,34 @@ Other = Callable[[str], Embedder | None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class InUse:
-    """The vectors of an owner that are searched, and the embedder that made them."""
+class Asked:
+    """A query, and the vectors it is compared with."""
 
+    store: Store
+    owner: str
     generation: int
-    embedder: Embedder
+    vector: Sequence[float]
+    signs: Signs
+
+    async def near(self, known: set[int], sought: Sought) -> tuple[dict[int, float], list[int]]:
+        """How near those of the known rows of the index are that have a vector, and others; and which may lie nearest."""
+        nearest = await self._nearest(sought)
+        return await self._cosines(known.union(nearest)), nearest
+
+    async def _nearest(self, sought: Sought) -> list[int]:
+        if self.signs.count <= _LOADED_AT_ONCE:  # a thread would take longer to begin
+            return self.signs.nearest(self.vector, sought, NEAREST)
+        return await asyncio.to_thread(self.signs.nearest, self.vector, sought, NEAREST)
+
+    async def _cosines(self, ids: Collection[int]) -> dict[int, float]:
+        kept = self.signs.cosines(self.vector, ids)
+        if kept is not None:
+            return kept
+        # numpy is an extra, and takes a tenth of a second to load
+        from afterglow.search.signs import cosines
+
+        vectors = await self.store.vectors_of(self.owner, self.generation, sorted(ids))
+        return dict(zip(vectors, cosines(self.vector, list(vectors.values())), strict=True))
 
 
 class Meaning:
@@ -50,33 +73,23 @@ class Meaning:
         self._other = other
         self._kept: OrderedDict[tuple[str, int], tuple[asyncio.Lock, Signs]] = OrderedDict()
 
-    async def in_use(self, owner: str) -> InUse | None:
+    async def asked(self, owner: str, text: str) -> Asked | None:
+        """A query, beside the owner's vectors as they are now; None where there are none that can be used."""
+        in_use = await self._in_use(owner)
+        if in_use is None:
+            return None
+        generation, embedder = in_use
+        (vector,), signs = await asyncio.gather(embedder.embed([text]), self._signs(owner, generation))
+        return Asked(store=self._store, owner=owner, generation=generation, vector=vector, signs=signs)
+
+    async def _in_use(self, owner: str) -> tuple[int, Embedder] | None:
         """The newest vectors that are complete; if none can be used, what there is of the newest; None without any."""
         generations = await self._store.generations(owner)
         for each in [each for each in generations if each.complete] + list(generations[:1]):
             embedder = self._embedder if each.name == self._embedder.name else self._other(each.name)
             if embedder is not None:
-                return InUse(generation=each.number, embedder=embedder)
+                return each.number, embedder
         return None
-
-    async def nearest(self, signs: Signs, vector: Sequence[float], sought: Sought) -> list[int]:
-        """The rows of the index that may lie nearest to a query."""
-        if signs.count <= _LOADED_AT_ONCE:  # a thread would take longer to begin
-            return signs.nearest(vector, sought, NEAREST)
-        return await asyncio.to_thread(signs.nearest, vector, sought, NEAREST)
-
-    async def cosines(
-        self, owner: str, in_use: InUse, signs: Signs, vector: Sequence[float], ids: Collection[int]
-    ) -> dict[int, float]:
-        """How near each of these is to a query, of those that have a vector."""
-        kept = signs.cosines(vector, ids)
-        if kept is not None:
-            return kept
-        # numpy is an extra, and takes a tenth of a second to load
-        from afterglow.search.signs import cosines
-
-        vectors = await self._store.vectors_of(owner, in_use.generation, sorted(ids))
-        return dict(zip(vectors, cosines(vector, list(vectors.values())), strict=True))
 
     async def alike(self, text: str, others: Sequence[str]) -> list[float] | None:
         """How near each of the others is to a text, from -1 to 1; None where the embedder fails."""
@@ -88,11 +101,10 @@ class Meaning:
 
         return cosines(vector, packed(made))
 
-    async def signs(self, owner: str, in_use: InUse) -> Signs:
+    async def _signs(self, owner: str, generation: int) -> Signs:
         """Those of all vectors that the owner has now."""
         from afterglow.search.signs import Signs
 
-        generation = in_use.generation
         lock, signs = self._kept.setdefault((owner, generation), (asyncio.Lock(), Signs()))
         self._kept.move_to_end((owner, generation))
         async with lock:

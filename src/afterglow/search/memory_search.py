@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from heapq import nlargest
 
@@ -14,10 +14,10 @@ from afterglow.errors import BadInput, MissingPackage, ModelError
 from afterglow.search import words
 from afterglow.search.embedders import TEXT_CHARS_MAX
 from afterglow.search.joined import Ranked, join
-from afterglow.search.meaning import InUse, Meaning
+from afterglow.search.meaning import Asked, Meaning
 from afterglow.store.contract import Store
 from afterglow.store.recall import Content
-from afterglow.store.search import KINDS, Kind, Matches, Sought
+from afterglow.store.search import KINDS, Indexed, Kind, Matches, Record, Sought
 from afterglow.turns import Role
 
 _log = logging.getLogger(__name__)
@@ -70,19 +70,6 @@ class Recollection:
     by_meaning: bool
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Candidates:
-    """What may be the answer, how near those are to the query that have a vector, and what has judged some by their words."""
-
-    matches: Matches
-    scoring: words.Scoring
-    cosines: Mapping[int, float] = field(default_factory=dict[int, float])
-
-    def ids(self) -> list[int]:
-        """Those of their rows in the index."""
-        return [each.id for each in (*self.matches.turns, *self.matches.records)]
-
-
 async def memory_search(
     store: Store,
     meaning: Meaning | None,
@@ -100,56 +87,45 @@ async def memory_search(
     if not terms:
         raise BadInput(f"there is no word to search for in {text[:80]!r}: it is empty, or of words such as 'the' alone")
     sought = _sought(kinds, types, since, until)
-    found = await candidates(store, meaning, owner, text, terms, sought)
-    ranked = join(terms, found.matches, found.cosines, limit, sought=sought, scoring=found.scoring)
-    contents = await store.contents(owner, [(each.owner, each.kind, each.place, each.seq) for each in ranked])
-    # What was removed since it was found is left out.
-    hits = [_recalled(each, content, terms) for each, content in zip(ranked, contents, strict=True) if content]
-    return Recollection(hits=tuple(hits), by_meaning=bool(found.cosines))
-
-
-async def candidates(
-    store: Store, meaning: Meaning | None, owner: str, text: str, terms: Sequence[str], sought: Sought
-) -> Candidates:
-    """What holds the words, what follows those that hold them best, and what lies near; and how near all of it is."""
-    in_use = await meaning.in_use(owner) if meaning else None
-    if meaning is None or in_use is None:
-        return await _by_words(store, owner, terms, sought)
-
-    # Embedding begins first, and words are looked for meanwhile.
-    vector, signs, found = await asyncio.gather(
-        _vector(in_use, text), meaning.signs(owner, in_use), _by_words(store, owner, terms, sought)
+    asked, (matches, scoring) = await asyncio.gather(  # words are looked for while the query is embedded
+        _asked(meaning, owner, text[:TEXT_CHARS_MAX]), word_matches(store, owner, terms, sought)
     )
-    if vector is None:
-        return found
-    known = set(found.ids())
-    near = await meaning.nearest(signs, vector, sought)
-    cosines = await meaning.cosines(owner, in_use, signs, vector, known.union(near))
+    known = {each.id for each in (*matches.turns, *matches.records)}
+    cosines, near = await asked.near(known, sought) if asked else ({}, [])
     nearest = nlargest(NEAR_READ, near, key=lambda each: cosines.get(each, -1.0))
-    turns, records = await store.indexed(owner, sorted(set(nearest) - known))
-    found.matches.turns.extend(turns)
-    found.matches.records.extend(records)
-    return replace(found, cosines={each: cosines[each] for each in found.ids() if each in cosines})
+
+    def best(turns: Sequence[Indexed], records: Sequence[Record]) -> list[Ranked]:
+        whole = replace(matches, turns=[*matches.turns, *turns], records=[*matches.records, *records])
+        read = (each.id for each in (*whole.turns, *whole.records))
+        told = {each: cosines[each] for each in read if each in cosines}
+        return join(terms, whole, told, limit, sought=sought, scoring=scoring)
+
+    found = await store.recalled(owner, sorted(set(nearest) - known), best)
+    hits = tuple(_recalled(ranked, content, terms) for ranked, content in found)
+    return Recollection(hits=hits, by_meaning=bool(cosines))
 
 
-async def _vector(in_use: InUse, text: str) -> Sequence[float] | None:
-    """That of the query; none where the embedder fails, since words find as well."""
+async def word_matches(store: Store, owner: str, terms: Sequence[str], sought: Sought) -> tuple[Matches, words.Scoring]:
+    """What holds the words, and what follows those turns that hold them best; and what has judged them for that."""
+    scorings: list[words.Scoring] = []
+
+    def follow(matches: Matches) -> list[words.Place]:
+        scorings.append(words.Scoring(terms, matches.stats))
+        known = {(turn.session, turn.seq) for turn in matches.turns}
+        best = words.best_alone(scorings[-1], matches.turns, FOLLOWED)
+        return sorted({(session, seq + 1) for session, seq in best} - known)
+
+    matches = await store.word_matches(owner, terms, sought, follow=follow)
+    return matches, scorings[-1]
+
+
+async def _asked(meaning: Meaning | None, owner: str, text: str) -> Asked | None:
+    """The query by its meaning; none where the embedder fails, since words find as well."""
     try:
-        (vector,) = await in_use.embedder.embed([text[:TEXT_CHARS_MAX]])
+        return await meaning.asked(owner, text) if meaning else None
     except (ModelError, MissingPackage) as error:
         _log.warning("search is by words alone now: %s", error)
         return None
-    return vector
-
-
-async def _by_words(store: Store, owner: str, terms: Sequence[str], sought: Sought) -> Candidates:
-    matches = await store.word_matches(owner, terms, sought)
-    scoring = words.Scoring(terms, matches.stats)
-    known = {(turn.session, turn.seq) for turn in matches.turns}
-    places = words.best_alone(scoring, matches.turns, FOLLOWED)
-    after = {(session, seq + 1) for session, seq in places} - known
-    matches.turns.extend(await store.turns_at(owner, sorted(after)))
-    return Candidates(matches=matches, scoring=scoring)
 
 
 def _sought(kinds: Sequence[Kind], types: Sequence[str], since: datetime | None, until: datetime | None) -> Sought:

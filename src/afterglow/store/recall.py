@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from afterglow.store.rows import from_row
-from afterglow.store.search import Kind
+from afterglow.store.search import Indexed, Kind, Record, indexed
 from afterglow.store.transaction import Row, Tx
 from afterglow.summaries import Summary, text_of
 from afterglow.terms import CHARS_MAX
 
 Spot = tuple[str, Kind, str, int]
 """The owner, the kind, the place and the number of a row of the index."""
+
+
+class Spotted(Protocol):
+    """What stands for a row of the index."""
+
+    @property
+    def owner(self) -> str: ...
+    @property
+    def kind(self) -> Kind: ...
+    @property
+    def place(self) -> str: ...
+    @property
+    def seq(self) -> int: ...
+
+
+S = TypeVar("S", bound=Spotted)
+Choose = Callable[[list[Indexed], list[Record]], Sequence[S]]
+"""Says what is to be shown, given turns and other records that were read for it. It may be asked more than once."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,6 +54,13 @@ _SQL: Mapping[Kind, str] = {
     "fact": """SELECT session, type AS label, content AS text FROM facts
                WHERE {mine} AND owner = :owner AND id = :place""",
 }
+
+
+def recalled(tx: Tx, ids: Sequence[int], choose: Choose[S]) -> list[tuple[S, Content]]:
+    """What is chosen, best first, with its text."""
+    chosen = choose(*indexed(tx, ids))
+    found = contents(tx, [(each.owner, each.kind, each.place, each.seq) for each in chosen])
+    return [(each, content) for each, content in zip(chosen, found, strict=True) if content is not None]
 
 
 def contents(tx: Tx, spots: Sequence[Spot]) -> list[Content | None]:

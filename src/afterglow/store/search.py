@@ -8,7 +8,7 @@ that writes or removes the record, so that what was just stored is found at once
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
@@ -105,6 +105,10 @@ class Matches:
     record_stats: Mapping[RecordKind, RecordStats]
 
 
+Follow = Callable[[Matches], Sequence[tuple[str, int]]]
+"""Says which other turns, by session and number, are to be read beside those that match. It may be asked more than once."""
+
+
 def group_of(role: Role) -> Group:
     """Roles are ranked apart, so that long answers do not drown short statements."""
     return "user" if role == "user" else "others"
@@ -173,7 +177,7 @@ def _count(tx: Tx, owner: str, kind: str, records: int, terms: int) -> None:
 # Reading
 
 
-def word_matches(tx: Tx, terms: Sequence[str], sought: Sought) -> Matches:
+def word_matches(tx: Tx, terms: Sequence[str], sought: Sought, follow: Follow | None = None) -> Matches:
     totals = _totals(tx, sought)
     counts = _holding(tx, (*GROUPS, *totals), terms)  # what a word is worth is told by turns, whatever is looked for
     turns: dict[tuple[str, str, int], Indexed] = {}
@@ -187,7 +191,10 @@ def word_matches(tx: Tx, terms: Sequence[str], sought: Sought) -> Matches:
         record_stats[kind] = RecordStats(records=int(total["records"]), terms=int(total["terms"]), holding=counts[kind])
     holding: dict[tuple[Group, str], int] = {(group, term): n for group in GROUPS for term, n in counts[group].items()}
     stats = _stats(tx, holding, sorted({(owner, session) for owner, session, _ in turns}))
-    return Matches(turns=list(turns.values()), stats=stats, records=records, record_stats=record_stats)
+    matches = Matches(turns=list(turns.values()), stats=stats, records=records, record_stats=record_stats)
+    if follow is not None:
+        matches.turns.extend(turns_at(tx, follow(matches)))
+    return matches
 
 
 def indexed_ids(tx: Tx) -> list[int]:

@@ -11,8 +11,8 @@ from afterglow.store import (
     vectors,
 )
 from afterglow.store.contract.running import Running
-from afterglow.store.recall import Content, Spot
-from afterglow.store.search import Indexed, Matches, Record, Sought
+from afterglow.store.recall import Choose, Content, S
+from afterglow.store.search import Follow, Matches, Sought
 from afterglow.store.transaction import EVERYONE
 from afterglow.store.vectors import Generation, Unembedded, VectorColumns
 from afterglow.work import Claim
@@ -21,26 +21,26 @@ from afterglow.work import Claim
 class SearchVerbs(Running):
     """The verbs of search and of vectors."""
 
-    async def word_matches(self, owner: str, terms: Sequence[str], sought: Sought | None = None) -> Matches:
-        """Turns, facts, blocks and summaries that hold any of the terms, and what ranking needs to know."""
-        run = partial(search.word_matches, terms=terms, sought=sought or Sought())
+    async def word_matches(
+        self, owner: str, terms: Sequence[str], sought: Sought | None = None, *, follow: Follow | None = None
+    ) -> Matches:
+        """Turns, facts, blocks and summaries that hold any of the terms, and what ranking needs to know.
+
+        Turns that `follow` names for what was found are read with them.
+        """
+        run = partial(search.word_matches, terms=terms, sought=sought or Sought(), follow=follow)
         return await self._read("word_matches", owner, run)
 
-    async def turns_at(self, owner: str, places: Sequence[tuple[str, int]]) -> list[Indexed]:
-        """What the index of words holds of the turns at these places (session, seq)."""
-        return await self._read("turns_at", owner, partial(search.turns_at, places=places))
+    async def recalled(self, owner: str, ids: Sequence[int], choose: Choose[S]) -> list[tuple[S, Content]]:
+        """What is chosen with a view of these rows of the index, as far as they are the owner's, and its text.
 
-    async def indexed(self, owner: str, ids: Sequence[int]) -> tuple[list[Indexed], list[Record]]:
-        """What the index of words holds under these numbers, as far as it is the owner's: turns, and all else."""
-        return await self._read("indexed", owner, partial(search.indexed, ids=ids))
+        What is chosen and there no more is left out.
+        """
+        return await self._read("recalled", owner, partial(recall.recalled, ids=ids, choose=choose))
 
     async def indexed_ids(self, owner: str) -> list[int]:
         """The numbers of all that the index of words holds of the owner."""
         return await self._read("indexed_ids", owner, search.indexed_ids)
-
-    async def contents(self, owner: str, spots: Sequence[Spot]) -> list[Content | None]:
-        """What these rows of the index stand for; None where that is gone."""
-        return await self._read("contents", owner, partial(recall.contents, spots=spots))
 
     async def use_embedder(self, name: str) -> Generation:
         """This embedder is in use from now on. If another was until now, every vector is due to be made anew."""
