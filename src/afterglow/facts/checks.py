@@ -34,6 +34,7 @@ from afterglow.facts import (
 )
 from afterglow.facts.dates import left_relative, made_absolute, unsupported_days
 from afterglow.facts.denial import is_turned_round
+from afterglow.facts.feelings import unsaid_feeling
 from afterglow.facts.hedges import is_hardened
 from afterglow.facts.names import unsaid_kin, unsaid_name
 from afterglow.facts.quoted import as_written, sentences_quoted, sought
@@ -213,6 +214,8 @@ def _checked(claim: Claimed, said: Said, zone: tzinfo, cut: Cut) -> Proved | str
         return "a number that was not said"
     if unsaid_name(content, said.everything()) or unsaid_kin(content, around.text):
         return "a name that was not said"
+    if unsaid_feeling(content, own):
+        return "a feeling that was not said"
     if (_SMALL_TALK.match(content) and not _TOLD_OF.search(own)) or is_spoken_to(content):
         return "small talk"
     if support(content, around) < _SUPPORTED_MIN or _is_question(quote, turn) or adds(content, around):
