@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import nullcontext
 from typing import Any
@@ -21,7 +19,7 @@ from afterglow.store.contract import Store
 from afterglow.store.postgres import PostgresStore
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.store.transaction import EVERYONE, Tx
-from tests.conftest import KATE, NOON, OTHER, POSTGRES, said
+from tests.conftest import KATE, NOON, OTHER, copy_of, said
 from tests.faults import conftest as faults
 from tests.faults import verbs
 from tests.faults.promises import broken, dump
@@ -81,13 +79,9 @@ async def guarded(postgres_address: str) -> AsyncIterator[PostgresStore]:
 
 
 @pytest.fixture
-def second_address() -> Iterator[str]:
-    name, server = f"test_{uuid.uuid4().hex[:16]}", os.environ[POSTGRES]
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE SCHEMA {name}")
-    yield f"{server}{'&' if '?' in server else '?'}options=-csearch_path%3D{name}"
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"DROP SCHEMA {name} CASCADE")
+def second_address(migrated: str) -> Iterator[str]:
+    with copy_of(migrated) as address:
+        yield address
 
 
 def without_the_filter(patch: pytest.MonkeyPatch) -> None:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 
-from tests.conftest import POSTGRES
+from tests.conftest import copy_of
 from tests.faults.nursery import Nursery
 
 
@@ -26,24 +24,20 @@ def nursery() -> Iterator[Nursery]:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where an empty database is, for tasks.open_store: a path, or PostgreSQL's address."""
+    """Where a database with nothing in it is, for tasks.open_store: a path, or PostgreSQL's address."""
     if request.param == "sqlite":
         return str(tmp_path / "afterglow.db")
     return request.getfixturevalue("postgres_address")
 
 
 @pytest.fixture
-def twin_address(address: str, tmp_path: Path) -> Iterator[str]:
-    """Another empty database of the same kind."""
+def twin_address(address: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
+    """Another of the same kind."""
     if not address.startswith("postgresql:"):
         yield str(tmp_path / "twin.db")
         return
-    name, server = f"test_{uuid.uuid4().hex[:16]}", os.environ[POSTGRES]
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE SCHEMA {name}")
-    yield f"{server}{'&' if '?' in server else '?'}options=-csearch_path%3D{name}"
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"DROP SCHEMA {name} CASCADE")
+    with copy_of(request.getfixturevalue("migrated")) as another:
+        yield another
 
 
 @pytest.fixture(scope="module")
