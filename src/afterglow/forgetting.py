@@ -19,6 +19,7 @@ from afterglow.facts import Fact
 from afterglow.memory_files import FOLDER
 from afterglow.memory_files.names import folder_name
 from afterglow.proof import Proof, pieces, prove
+from afterglow.reading import is_owner
 from afterglow.store.contract import Store
 from afterglow.store.forgetting import Forgotten
 from afterglow.summaries import text_of
@@ -152,8 +153,7 @@ def _with_name(proof: Proof, owner: str, other: str | None, data_dir: Path | Non
 
 async def unname_if_gone(store: Store, data_dir: Path, owner: str) -> None:
     """Nothing that was logged names an owner who is no more: work under way for it may have done so until just now."""
-    root, *_ = await store.folder_owners(owner)
-    if not any(owner in (each.id, *each.joined) for each in await store.owners(limit=1, only=root)):
+    if not await is_owner(store, owner):
         await _unname(data_dir, owner)
 
 

@@ -126,3 +126,9 @@ def one_owner(owner: Any) -> str:
     if not isinstance(owner, str):
         raise BadInput("a search is about one owner's memory; name it, such as owner=binding.owner")
     return owner
+
+
+async def is_owner(store: Store, owner: str) -> bool:
+    """Whether there is an owner of this name, for itself or joined to another."""
+    root, *_ = await store.folder_owners(owner)
+    return any(owner in (each.id, *each.joined) for each in await store.owners(limit=1, only=root))

@@ -45,8 +45,16 @@ EVERYWHERE: dict[str, tuple[Any, Any]] = {
     "debug": (_Debug, False),
 }
 
+
+def _named(owner: str | None) -> str | None:
+    if owner is not None and not owner.strip():
+        raise typer.BadParameter("the name is empty; name one that `afterglow owners` lists, or leave --owner out")
+    return owner
+
+
 OwnerOption = Annotated[
-    str | None, typer.Option("--owner", metavar="OWNER", help="Whose memory; `afterglow owners` lists them.")
+    str | None,
+    typer.Option("--owner", metavar="OWNER", help="Whose memory; `afterglow owners` lists them.", callback=_named),
 ]
 SessionArgument = Annotated[
     str, typer.Argument(metavar="SESSION", help="The session's name; `afterglow sessions` lists them.")

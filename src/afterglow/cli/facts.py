@@ -10,7 +10,7 @@ from afterglow.cli.call import Call, LimitOption, OwnerOption, command, group
 from afterglow.cli.extracting import extract, rebuild
 from afterglow.cli.forgotten import VerboseOption, VerifyOption, YesOption, ask, proof_lines
 from afterglow.cli.search import TypeOption, recall
-from afterglow.cli.sessions import find, one_owner, scope
+from afterglow.cli.sessions import find, owner_to_change, scope
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -171,12 +171,20 @@ def search(
     recall(call, " ".join(text), owner, ("fact",), type, None, None, limit)
 
 
-def add(call: Call, text: TextArgument, owner: OwnerOption = None, type: TypeOption = None) -> None:
+def add(
+    call: Call,
+    text: TextArgument,
+    owner: OwnerOption = None,
+    new_owner: Annotated[
+        bool, typer.Option("--new-owner", metavar="", help="Make the owner, where there are others and not this one.")
+    ] = False,
+    type: TypeOption = None,
+) -> None:
     """State a fact yourself. It is believed at once, and your statement is its proof."""
     from afterglow.cli import logfile
 
     async def act(memory: Memory) -> Stated:
-        whose = await one_owner(memory, owner)
+        whose = await owner_to_change(memory, owner, may_be_new=new_owner)
         return await memory.facts.state(whose, text, type=type or "other")  # pyright: ignore[reportArgumentType]
 
     with logfile.aside(call.loaded.settings.data_dir):

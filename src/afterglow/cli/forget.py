@@ -10,8 +10,7 @@ from afterglow.cli.call import Call, OwnerOption, SessionArgument, command, grou
 from afterglow.cli.facts import FactArgument
 from afterglow.cli.facts import forget as forget_fact
 from afterglow.cli.forgotten import VerboseOption, VerifyOption, YesOption, ask, proof_lines
-from afterglow.cli.sessions import find
-from afterglow.errors import NotFound
+from afterglow.cli.sessions import find, scope
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -81,8 +80,7 @@ def owner(
     """Forget all that is an owner's: sessions, facts, and the files made of them."""
 
     async def act(memory: Memory, progress: Progress) -> Forgetting:
-        if owner not in {one for each in await memory.owners() for one in (each.id, *each.joined)}:
-            raise NotFound(f"there is no owner {owner!r}; `afterglow owners` lists those there are")
+        await scope(memory, owner)  # which says whose there are
         return await memory.forget.owner(owner, keep_stones=not leave_nothing, verify=verify, progress=progress)
 
     _forget(call, f"all that is known of {owner}", act, yes, verbose)

@@ -105,14 +105,15 @@ async def binding(memory: Memory, owner: str | None, *, may_be_new: bool = False
     if found is None:
         raise BadInput(f"{name!r} is not agent/channel/sender, as in kate/telegram/42; {await those_there_are(memory)}")
     if not may_be_new and owner is not None and not await _is_known(memory, found):
-        raise NotFound(f"there is no owner {owner!r}; {await those_there_are(memory)}")
+        raise NotFound(f"there is no owner {owner!r}; {await those_there_are(memory, near=owner)}")
     return found
 
 
 async def _is_known(memory: Memory, found: Binding) -> bool:
-    if (await memory.store.totals(found.owner)).sessions or await memory.store.presence(found.owner, found.agent):
-        return True
-    return any(each.id == found.owner for each in await memory.owners())
+    from afterglow.reading import is_owner
+
+    seen = await memory.store.presence(found.owner, found.agent)
+    return seen is not None or await is_owner(memory.store, found.owner)
 
 
 def _row(call: Call, event: GoalEvent, *, several: bool) -> tuple[Any, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -27,6 +28,14 @@ TypeOption = Annotated[
         help="Of facts: preference, decision, task_completed, open_thread, person, event or other.",
     ),
 ]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Whose:
+    """Whose memory is searched, and whether it was chosen out of several without being named."""
+
+    owner: str
+    chosen: bool
 
 
 def add_to(app: typer.Typer) -> None:
@@ -77,20 +86,21 @@ def recall(
     from afterglow.cli.summaries import window
     from afterglow.store.search import KINDS
 
-    async def look(memory: Memory) -> tuple[Recall, str]:
+    async def look(memory: Memory) -> tuple[Recall, Whose]:
         whose = await _whose(memory, owner)
         start, end = window(call, memory, since, until)
         wanted: Any = tuple(kinds) or (("fact",) if type else KINDS)
         types = (type,) if type else ()
         times: Any = {"since": start, "until": end}
-        found = await recollection.recall(memory, text, owner=whose, kinds=wanted, types=types, limit=limit, **times)
+        found = await recollection.recall(
+            memory, text, owner=whose.owner, kinds=wanted, types=types, limit=limit, **times
+        )
         return found, whose
 
     found, whose = call.run(look)
     lines = [line for hit in found.hits for line in (_place(call, hit, explain), indented(_snippet(hit), 2))]
     call.screen.answer({"items": found.hits, "more": found.more, "by_meaning": found.by_meaning}, *lines)
-    if not found.hits:
-        call.screen.note(f"Nothing was found in the memory of {whose}.")
+    _say_whose(call, whose, any_found=bool(found.hits))
     if found.more:
         call.screen.note(f"These are the best {limit:,}; --limit shows more.")
 
@@ -99,17 +109,16 @@ def _grep(call: Call, text: str, owner: str | None, ignore_case: bool, limit: in
     from afterglow import recollection
     from afterglow.cli.screen import indented
 
-    async def look(memory: Memory) -> FoundTurns:
+    async def look(memory: Memory) -> tuple[FoundTurns, Whose]:
         whose, asked = await _whose(memory, owner), recollection.one_more(memory, limit)
-        found = await memory.grep(text, owner=whose, limit=asked, ignore_case=ignore_case)
-        return recollection.turns_found(found, limit)
+        found = await memory.grep(text, owner=whose.owner, limit=asked, ignore_case=ignore_case)
+        return recollection.turns_found(found, limit), whose
 
-    found = call.run(look)
+    found, whose = call.run(look)
     lines = [line for hit in found.hits for line in (_where(call, hit), indented(_snippet(hit), 2))]
     looked = {"complete": found.complete, "rows_read": found.rows_read}
     call.screen.answer({"items": found.hits, "more": found.more, **looked}, *lines)
-    if not found.hits:
-        call.screen.note("Nothing was found.")
+    _say_whose(call, whose, any_found=bool(found.hits))
     if found.more:
         call.screen.note(f"These are the newest {limit:,}; --limit shows more.")
     elif not found.complete and len(found.hits) < limit:
@@ -119,9 +128,19 @@ def _grep(call: Call, text: str, owner: str | None, ignore_case: bool, limit: in
         )
 
 
-async def _whose(memory: Memory, owner: str | None) -> str:
+async def _whose(memory: Memory, owner: str | None) -> Whose:
     """The owner named, if there is such a one; else the one that is meant."""
-    return await one_owner(memory, None) if owner is None else await scope(memory, owner)
+    if owner is not None:
+        return Whose(owner=await scope(memory, owner), chosen=False)
+    return Whose(owner=await one_owner(memory, None), chosen=len(await memory.store.owners(limit=2)) > 1)
+
+
+def _say_whose(call: Call, whose: Whose, *, any_found: bool) -> None:
+    if not any_found:
+        call.screen.note(f"Nothing was found in the memory of {whose.owner}.")
+    if whose.chosen:
+        these = f"These are from the memory of {whose.owner}" if any_found else "There are other owners"
+        call.screen.note(f"{these}; --owner names another, and `{call.typed('owners')}` lists them.")
 
 
 def _where(call: Call, hit: Hit) -> Text:

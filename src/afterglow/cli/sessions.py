@@ -22,6 +22,7 @@ _PAGE = 200
 _SHOWN_CHARS = 2000
 _PART_CHARS = 300
 _OWNERS_LISTED = 20
+_OWNERS_COMPARED = 1_000
 ROLES = {"user": "bold cyan", "assistant": "bold green", "tool": "bold magenta", "system": "bold yellow"}
 
 
@@ -147,26 +148,44 @@ def restore(call: Call, session: SessionArgument, owner: OwnerOption = None) -> 
 
 async def scope(memory: Memory, owner: str | None) -> Any:
     """The owner named, if there is such a one, or everyone."""
+    from afterglow.reading import is_owner
     from afterglow.store.transaction import EVERYONE
 
     if owner is None:
         return EVERYONE
-    if (await memory.store.totals(owner)).sessions or any(each.id == owner for each in await memory.owners()):
+    if await is_owner(memory.store, owner):
         return owner
-    raise NotFound(f"there is no owner {owner!r}; {await those_there_are(memory)}")
+    raise NotFound(f"there is no owner {owner!r}; {await those_there_are(memory, near=owner)}")
 
 
 async def one_owner(memory: Memory, owner: str | None) -> str:
     """The owner named; else the only one there is; of several, whoever talks in this terminal."""
+    from afterglow.reading import is_owner
+
     if owner is not None:
         return owner
     owners = await memory.store.owners(limit=2)
     if len(owners) == 1:
         return owners[0].id
     here = terminal().owner
-    if any(each.id == here for each in await memory.owners()):
+    if await is_owner(memory.store, here):
         return here
     raise BadInput(f"say whose with --owner; {await those_there_are(memory)}")
+
+
+async def owner_to_change(memory: Memory, owner: str | None, *, may_be_new: bool) -> str:
+    """The owner named, if there is such a one or none at all yet; else the only one there is. Of several none is guessed."""
+    from afterglow.reading import is_owner
+
+    owners = await memory.store.owners(limit=2)
+    if owner is None:
+        if len(owners) == 1:
+            return owners[0].id
+        raise BadInput(f"say whose with --owner; {await those_there_are(memory)}")
+    if may_be_new or not owners or await is_owner(memory.store, owner):
+        return owner
+    there = await those_there_are(memory, near=owner)
+    raise NotFound(f"there is no owner {owner!r}; say --new-owner if it is to be made, or {there}")
 
 
 def terminal() -> Binding:
@@ -182,12 +201,16 @@ def terminal() -> Binding:
     return Binding(agent="assistant", channel="terminal", sender=name)
 
 
-async def those_there_are(memory: Memory) -> str:
-    """The owners to choose from, as part of a sentence."""
-    owners = await memory.store.owners(limit=_OWNERS_LISTED + 1)
+async def those_there_are(memory: Memory, near: str = "") -> str:
+    """The owners to choose from, as part of a sentence; those first whose names are nearest to one that was mistyped."""
+    from difflib import SequenceMatcher
+
+    owners = [each.id for each in await memory.store.owners(limit=_OWNERS_COMPARED)]
     if not owners:
         return "there are none yet: an owner comes with the first turn"
-    names = "".join(f"\n  {each.id}" for each in owners[:_OWNERS_LISTED])
+    if near:
+        owners.sort(key=lambda name: SequenceMatcher(None, name, near).ratio(), reverse=True)
+    names = "".join(f"\n  {each}" for each in owners[:_OWNERS_LISTED])
     return f"choose from:{names}" + ("\n  … (`afterglow owners` lists all)" if len(owners) > _OWNERS_LISTED else "")
 
 

@@ -19,7 +19,7 @@ from afterglow.remembering import Proof
 from afterglow.web import cursors
 from afterglow.web.credentials import Access
 from afterglow.web.reading import Asked, Page, SessionName, Text, decoded, found_session
-from afterglow.web.whose import Accessed, Opened, one_owner, owners_word, scope_of
+from afterglow.web.whose import Accessed, Opened, check_there, one_owner, owners_word, scope_of
 from afterglow.web.writing import nothing_sent, read_body
 
 BODY_BYTES_MAX = 16 * 1024
@@ -138,7 +138,9 @@ async def _found(memory: Memory, access: Access, asked: FactsAsked) -> Page[Fact
 async def add(request: Request, response: Response, memory: Opened, access: Accessed) -> Fact:
     """The owner states a fact: 201 and the new fact; or 200 and the one there is, where it was known."""
     new = NewFact.model_validate_json(await read_body(request, BODY_BYTES_MAX))
-    stated = await memory.facts.state(await one_owner(memory, access, new.owner), new.content, type=new.type)
+    owner = await one_owner(memory, access, new.owner)
+    await check_there(memory, access, owner)
+    stated = await memory.facts.state(owner, new.content, type=new.type)
     response.status_code = 201 if stated.new else 200
     return stated.fact
 

@@ -14,8 +14,9 @@ from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from starlette.requests import Request
 
-from afterglow.errors import BadInput, NotAllowed
+from afterglow.errors import BadInput, NotAllowed, NotFound
 from afterglow.memory import EVERYONE, Memory
+from afterglow.reading import is_owner
 from afterglow.store.transaction import Scope
 from afterglow.web.credentials import Access
 
@@ -105,6 +106,15 @@ async def one_owner(memory: Memory, access: Access, owner: str | None) -> str:
         return found[0].id
     raise BadInput(
         "owner: say whose memory is meant, such as ?owner=kate/telegram/ana; /api/v1/owners lists those there are"
+    )
+
+
+async def check_there(memory: Memory, access: Access, owner: str) -> None:
+    """No mistyped name makes an owner: where there are others it must be one of them, or the one a token was made for."""
+    if access.owners is not None or await is_owner(memory.store, owner) or not await memory.store.owners(limit=1):
+        return
+    raise NotFound(
+        f"owner: there is no owner {owner[:200]!r}; /api/v1/owners lists those there are, and one comes with its first turn"
     )
 
 
