@@ -212,6 +212,16 @@ async def test_who_forgets_a_fact_forgets_an_older_one_with_the_same_words(store
     assert "facts" not in await holders(store, "Rome")
 
 
+@pytest.mark.spec("FACT-11", "P12")
+async def test_a_forgotten_fact_keeps_nothing_that_tells_what_was_known(store: Store) -> None:
+    known = await remember(store, "Ana lives in Rome.", type="person", confidence="high")
+    await store.forget_fact(OWNER, known.id)
+    proof = replace(known.evidence[0], quote="")
+    nothing = {"content": "", "type": "other", "confidence": "low", "model": "none", "prompt": "none"}
+    left = await store.fact(OWNER, known.id)
+    assert left == replace(known, status="forgotten", evidence=(proof,), changed_at=left.changed_at, **nothing)
+
+
 @pytest.mark.spec("SAFE-3")
 async def test_when_the_turn_of_one_is_forgotten_the_other_stands_for_itself(store: Store) -> None:
     mine, theirs = await both(store)

@@ -56,7 +56,7 @@ class Evidence:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fact:
-    """One durable statement about an owner's world. What was forgotten keeps its id and nothing else."""
+    """One durable statement about an owner's world. What was forgotten keeps its id and its turns, and no word of them."""
 
     owner: str
     id: str

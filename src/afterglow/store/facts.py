@@ -65,6 +65,18 @@ class WantedFacts:
     session: str | None = None
 
 
+_SAYS_NOTHING = {
+    "content": "",
+    "why": None,
+    "supersedes": None,
+    "type": "other",
+    "confidence": "low",
+    "model": "none",
+    "prompt": "none",
+}
+"""What a stone has in place of what was known."""
+
+
 class FactsChanged(ClaimLost):
     """Somebody stored facts of this owner meanwhile: compare anew, and commit again."""
 
@@ -116,14 +128,17 @@ def with_its_words(tx: Tx, row: Row) -> list[Row]:
 
 
 def forget_rows(tx: Tx, rows: Sequence[Row], now: datetime) -> None:
-    """Of each fact a stone stays: its digest, and which turns it came from, without a word of them."""
+    """Of each fact a stone stays: its digest, and which turns it came from, without a word of them.
+
+    By its digest the same words do not come back, by its turns no other words for it do.
+    """
     for row in rows:
         if row["status"] == "forgotten":
             continue
         if row["status"] == "superseded" and twins.by_digest(tx, row["owner"], row["content"]) is not None:
             _remove(tx, row)  # another with the same words is there, or its stone is
             continue
-        change(tx, row, now, status="forgotten", content="", why=None, supersedes=None, twin_of=None)
+        change(tx, row, now, status="forgotten", twin_of=None, **_SAYS_NOTHING)
         stone = {"owner": row["owner"], "id": row["id"]}
         tx.run("DELETE FROM evidence WHERE fact_owner = :owner AND fact = :id AND proves = 0 AND needed = 1", **stone)
         tx.run("UPDATE evidence SET quote = '' WHERE fact_owner = :owner AND fact = :id", **stone)
