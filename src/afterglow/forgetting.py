@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,9 +18,9 @@ from afterglow import log_lines
 from afterglow.errors import AfterglowError, NotFound
 from afterglow.facts import Fact
 from afterglow.memory_files import FOLDER
+from afterglow.memory_files.folder import LOCK
 from afterglow.memory_files.names import folder_name
 from afterglow.proof import Proof, pieces, prove
-from afterglow.reading import is_owner
 from afterglow.store.contract import Store
 from afterglow.store.forgetting import Forgotten
 from afterglow.summaries import text_of
@@ -28,6 +29,7 @@ from afterglow.turns import Session, Turn
 SOUGHT_MAX = 200
 """The most pieces of text that are looked for."""
 _FACT_CHARS_MIN = 12
+_OWN_FILES_NAMED = 3
 _PAGE_TURNS = 200
 _PAGE_SESSIONS = 100
 
@@ -58,7 +60,10 @@ async def forget_turns(
     rewrite: Rewrite | None = None,
     progress: Progress | None = None,
 ) -> Forgetting:
-    """One turn, or a run of turns. Blocks over them are made anew of what is left; facts that only they prove are forgotten."""
+    """One turn, or a run of turns. Blocks over them are made anew of what is left; facts that only they prove are forgotten.
+
+    Of turns that were all forgotten before there is no proof: none of their words is left to look for.
+    """
     last = first_seq if last_seq is None else last_seq
     now = await store.session(session.owner, session.id)
     if not 1 <= first_seq <= last <= now.turns:
@@ -70,7 +75,8 @@ async def forget_turns(
         return await store.forget_turns(session.owner, session.id, first_seq, last)
 
     done = await _all_steps(step, progress)
-    proof = partial(_proved, store, sought, facts, session.owner, session.id, data_dir) if verify else None
+    provable = verify and done.turns > 0
+    proof = partial(_proved, store, sought, facts, session.owner, session.id, data_dir) if provable else None
     return await _concluded(store, [session.owner], done, rewrite, proof)
 
 
@@ -148,12 +154,23 @@ def _with_name(proof: Proof, owner: str, other: str | None, data_dir: Path | Non
     folder = None if data_dir is None else data_dir / FOLDER / folder_name(owner)
     if folder is None or not folder.exists():
         return proof
-    return replace(proof, clean=False, found=(*proof.found, f"{folder}: its name"))
+    return replace(proof, clean=False, found=(*proof.found, f"{folder}: its name{_why_it_stays(folder)}"))
+
+
+def _why_it_stays(folder: Path) -> str:
+    files = (Path(where, name).relative_to(folder) for where, _, names in os.walk(folder) for name in names)
+    own = sorted(str(path) for path in files if path.name != LOCK)
+    if not own:
+        return ""
+    more = len(own) - _OWN_FILES_NAMED
+    named = ", ".join(own[:_OWN_FILES_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return f", since somebody put a file of their own into it ({named}); move that away, and remove the folder"
 
 
 async def unname_if_gone(store: Store, data_dir: Path, owner: str) -> None:
     """Nothing that was logged names an owner who is no more: work under way for it may have done so until just now."""
-    if not await is_owner(store, owner):
+    root, *_ = await store.folder_owners(owner)
+    if not any(owner in (each.id, *each.joined) for each in await store.owners(limit=1, only=root)):
         await _unname(data_dir, owner)
 
 

@@ -11,9 +11,11 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 from afterglow.errors import StoreError
+from afterglow.facts.readable import COMMON
 from afterglow.search.literals import Literals
 from afterglow.store.contract import Store
 from afterglow.store.holding import Held, Scrubbed
@@ -21,12 +23,21 @@ from afterglow.store.holding import Held, Scrubbed
 _OF_ONE_TEXT_MAX = 30
 _RARE_CHARS_MIN = 9
 _RUN_WORDS = 3
+_RUN_WORDS_MAX = 6
+_TELLING_MIN = 2
+"""So many words of a run must not be common ones: "I prefer the" is said of everything."""
+_TELLING_BYTES_MIN = 3
 _RUN_CHARS_MIN = 12
 _WHOLE_BYTES_MIN = 6
 _NUMBER_BYTES_MIN = 4
 """What is shorter, or a short word without a digit, stands in any file by chance."""
 _WHOLE_CHARS_MAX = 80
 _WORD = re.compile(r"\w[\w'’.@:/+-]*\w|\w")
+_ENDING = re.compile(r"n['’]t$|['’].*$")
+_SAID_OF_ALL = (
+    "like likes liked love want wants wanted prefer prefers preferred please thank thanks sorry hello yes okay well"
+)
+_COMMON = COMMON | frozenset(_SAID_OF_ALL.split())
 _SAID = ("turns", "whole_turns", "reports")
 """What somebody said, a source among them; all else is made of it."""
 
@@ -42,6 +53,8 @@ class Proof:
     said_elsewhere: tuple[str, ...]
     """Where other turns, sessions or owners have the same words; these prove nothing about what was forgotten."""
     not_looked_at: tuple[str, ...]
+    sought: int
+    """How many pieces of text were looked for. Without any, nothing is proved."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,6 +97,7 @@ async def prove(
             *(f"{path}: it cannot be read ({problem})" for path, problem in closed.items()),
             *_untold(len(short)),
         ),
+        sought=len(sought),
     )
 
 
@@ -183,17 +197,52 @@ def _forms(piece: str) -> set[bytes]:
 
 
 def pieces(text: str) -> list[str]:
-    """What a text is recognised by: its runs of three words, the longest first, and its rare words; without runs, itself.
+    """What a text is recognised by: its runs of telling words, the shortest first, and its rare words; without runs, itself.
 
     That may be too short to be looked for: `prove` says so.
     """
     spans = [match.span() for match in _WORD.finditer(text)]
-    runs = [text[spans[n][0] : spans[n + _RUN_WORDS - 1][1]] for n in range(len(spans) - _RUN_WORDS + 1)]
-    runs = sorted((run for run in runs if len(run) >= _RUN_CHARS_MIN and "\n" not in run), key=len, reverse=True)
     words = [text[start:end] for start, end in spans]
-    rare = [word for word in words if len(word) >= _RARE_CHARS_MIN and any(char.isdigit() for char in word)]
+    weights = {word: _weight(word) for word in set(words)}
+    runs = _runs(text, spans, [0, *accumulate(weights[word] for word in words)])
+    rare = [word for word in words if _is_rare(word)]
     rare += [word.lower() for word in rare]  # as the index of words has them
     found = [*rare[:_OF_ONE_TEXT_MAX], *runs[:_OF_ONE_TEXT_MAX]]
     if not runs:
         found.append(text.strip()[:_WHOLE_CHARS_MAX].rstrip())
     return [piece for piece in dict.fromkeys(found) if piece]
+
+
+def _runs(text: str, spans: Sequence[tuple[int, int]], weight_before: Sequence[int]) -> list[str]:
+    """From each word on as many as tell enough; where none do, less must be enough, and of common words many must do."""
+    for weight_min in (_TELLING_MIN, 1, 0):
+        found: list[tuple[int, str]] = []
+        for first, (start, _) in enumerate(spans):
+            fewest = _RUN_WORDS if weight_min else _RUN_WORDS_MAX
+            for words in range(fewest, min(_RUN_WORDS_MAX, len(spans) - first) + 1):
+                if weight_before[first + words] - weight_before[first] >= weight_min:
+                    found.append((words, text[start : spans[first + words - 1][1]]))
+                    break
+        found = [(words, run) for words, run in found if len(run) >= _RUN_CHARS_MIN and "\n" not in run]
+        if found:
+            return [run for _, run in sorted(found, key=_fewest_words_first)]
+    return []
+
+
+def _fewest_words_first(run: tuple[int, str]) -> tuple[int, int]:
+    """Of as many words, the longest."""
+    words, text = run
+    return words, -len(text)
+
+
+def _weight(word: str) -> int:
+    return _TELLING_MIN if _is_rare(word) else int(_is_telling(word))
+
+
+def _is_telling(word: str) -> bool:
+    bare = _ENDING.sub("", word.casefold())
+    return len(bare.encode()) >= _TELLING_BYTES_MIN and bare not in _COMMON
+
+
+def _is_rare(word: str) -> bool:
+    return len(word) >= _RARE_CHARS_MIN and any(char.isdigit() for char in word)

@@ -14,7 +14,7 @@ from afterglow.cli import app as command_line
 from afterglow.cli import logfile
 from tests.conftest import KATE
 from tests.doors.conftest import Run
-from tests.doors.test_cli_summaries import really
+from tests.doors.test_cli_summaries import one_line, really
 
 pytestmark = pytest.mark.spec("SAFE-3", "P12", "DOOR-2")
 
@@ -51,6 +51,22 @@ def test_a_turn_is_forgotten_with_what_came_from_it_and_the_bytes_are_searched(
     assert [each["content"] for each in json.loads(run("facts", "list", "--json").stdout)["items"]] == [
         "I like plain water."
     ]
+
+
+def test_who_forgets_a_turn_again_is_told_that_nothing_is_proved_by_it(run: Run, session: str) -> None:
+    run("forget", "turn", session, "1", "--yes")
+    again = run("forget", "turn", session, "1", "--yes", "--verify").stdout
+    told = f"Forgotten already: turn 1 of {session}; no word of it is left that could be looked for."
+    assert one_line(again) == told
+    assert run("forget", "turn", session, "1", "--yes").stdout == f"Forgotten already: turn 1 of {session}.\n"
+    assert json.loads(run("forget", "turn", session, "1", "--yes", "--verify", "--json").stdout)["proof"] is None
+
+
+def test_where_all_that_is_forgotten_is_too_short_no_search_is_spoken_of(run: Run, folder: Path, session: str) -> None:
+    really(folder, lambda memory: memory.append(KATE, "user", "yes", session=session))
+    done = run("forget", "turn", session, "3", "--yes", "--verify").stdout
+    assert "Nothing of it could be looked for.\nNot searched: 1 text is too short to be looked for" in done
+    assert "nothing of it was found" not in done
 
 
 def test_a_session_and_an_owner_are_forgotten(run: Run, folder: Path, session: str) -> None:

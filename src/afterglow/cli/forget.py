@@ -47,7 +47,9 @@ def turn(
         return await memory.forget.turns(found, seq, last, verify=verify, progress=progress)
 
     what = f"turn {seq:,}" if last in (None, seq) else f"turns {seq:,} to {last:,}"
-    _forget(call, f"{what} of {session}", act, yes, verbose)
+    unproved = "; no word of it is left that could be looked for" if verify else ""
+    already = f"Forgotten already: {what} of {session}{unproved}."
+    _forget(call, f"{what} of {session}", act, yes, verbose, already)
 
 
 def session(
@@ -99,8 +101,14 @@ def fact(
 
 
 def _forget(
-    call: Call, what: str, act: Callable[[Memory, Progress], Awaitable[Forgetting]], yes: bool, verbose: bool
+    call: Call,
+    what: str,
+    act: Callable[[Memory, Progress], Awaitable[Forgetting]],
+    yes: bool,
+    verbose: bool,
+    already: str = "",
 ) -> None:
+    """Forget it and say so; `already` is what is said where none of its turns was left."""
     from afterglow.cli import logfile
     from afterglow.cli.screen import count
     from afterglow.cli.transfer import progress
@@ -122,6 +130,8 @@ def _forget(
         done = call.run(run)
     forgotten = done.forgotten
     told = f"Forgotten: {what} ({count(forgotten.turns, 'turn')}, {count(forgotten.facts, 'fact')})."
+    if already and not forgotten.turns:
+        told = already
     call.screen.answer({"forgotten": forgotten, "proof": done.proof}, told, *proof_lines(call, done.proof, verbose))
     if done.proof is not None and not done.proof.clean:
         raise typer.Exit(1)

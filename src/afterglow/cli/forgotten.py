@@ -42,7 +42,7 @@ def proof_lines(call: Call, proof: Proof | None, verbose: bool) -> list[str]:
         return []
     searched = list(proof.looked_at) if verbose else places(proof, call.loaded.settings)
     found = "something of it is still there" if proof.found else "nothing of it was found"
-    lines = [f"Searched {', '.join(searched)}: {found}."]
+    lines = [f"Searched {', '.join(searched)}: {found}." if proof.sought else "Nothing of it could be looked for."]
     lines += [f"Not searched: {each}" for each in proof.not_looked_at]
     lines += [f"Still there: {each}" for each in proof.found]
     elsewhere = proof.said_elsewhere if verbose else proof.said_elsewhere[:SHOWN]

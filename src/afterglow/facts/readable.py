@@ -51,7 +51,8 @@ def _lists() -> dict[str, frozenset[str]]:
 
 
 _WORDS = _lists()
-_COMMON = frozenset[str]().union(*(_WORDS[language] for language in _LETTERS))
+COMMON = frozenset[str]().union(*(_WORDS[language] for language in _LETTERS))
+"""The commonest words of all these languages, which everybody says of everything."""
 
 
 def language_of(text: str) -> str | None:
@@ -89,7 +90,7 @@ def names_in(text: str, language: str) -> set[str]:
 
 def _is_name(word: str) -> bool:
     is_short = len(word) > 1 and word.isupper()
-    return word[0].isupper() and not is_short and word.casefold() not in _COMMON
+    return word[0].isupper() and not is_short and word.casefold() not in COMMON
 
 
 def is_retold(quote: str, content: str) -> bool:
