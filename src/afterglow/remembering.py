@@ -149,9 +149,10 @@ class Remembered:
             known = await self._store.known_facts(owner, [content])
             held = _in_force(known.held.get(content))
             if held is not None and supersedes not in (None, held.id):
+                approve = "approve that one, and " if held.status == "pending" else ""
                 raise BadInput(
-                    f"fact {held.id!r} ({held.status}) says this already; approve that one, and forget {supersedes!r} "
-                    "if it is no longer true"
+                    f"fact {held.id!r} ({held.status}) says this already; {approve}forget {supersedes!r} if it is no "
+                    "longer true"
                 )
             if held is not None and turn is None and (held.status, held.trust) == ("active", "owner"):
                 await self.write_files(held.owner)

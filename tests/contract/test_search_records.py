@@ -238,6 +238,7 @@ async def test_a_neighbour_outside_the_time_is_not_given(store: Store) -> None:
         ("tea", {"kinds": ["letter"]}, "'letter' is no kind"),
         ("tea", {"kinds": []}, "no kind was named"),
         ("tea", {"types": ["a,b"]}, "no comma"),
+        ("tea", {"kinds": ["turn"], "types": ["decision"]}, "no facts are searched"),
     ],
 )
 async def test_what_cannot_be_searched_is_refused(store: Store, text: str, more: Any, said_so: str) -> None:

@@ -309,3 +309,69 @@ def test_nobodys_files_are_not_written_and_the_longest_list_is_shown(run: Run, t
     assert not (told / "memory" / "nope").exists()
     run("facts", "extract")
     assert run("facts", "list", "--limit", "1000").stdout.count("\n") > 1
+
+
+def test_what_waits_is_told_of_where_it_is_not_listed_and_fits(run: Run, told: Path) -> None:
+    run("facts", "extract")
+    told_of = "1 more waits for your approval: `afterglow facts list --status pending`."
+    assert told_of in one_line(run("facts").stderr)
+    for status in ("all", "pending", "superseded"):
+        assert "waits" not in run("facts", "list", "--status", status).stderr, status
+    assert "waits" not in run("facts", "list", "--type", "preference").stderr
+    fits = one_line(run("facts", "list", "--type", "decision", "--since", "1d").stderr)
+    assert "1 more waits for your approval: `afterglow facts list --status pending --type decision --since 1d`." in fits
+    assert "waits" not in run("facts", "list", "--until", "2026-03-02").stderr
+
+
+def test_a_list_of_facts_takes_moments_as_other_commands_do(run: Run, told: Path) -> None:
+    run("facts", "extract")
+    everything = items(run)
+    assert everything
+    for since in ("1d", "0m", "now", "2026-03-02T09:15"):
+        assert items(run, "--since", since) == everything, since
+    assert items(run, "--until", "now") == everything, "today has begun"
+    assert items(run, "--until", "1w") == [] == items(run, "--since", "9000-01-01")
+    assert items(run, "--until", "9998-12-31T23:59:59") == everything
+    error = one_line(run("facts", "list", "--since", "1d", "--until", "2w", code=2).stderr)
+    assert "this is no span of time: --since is" in error and "is not after it" in error
+    assert (
+        "'soon' is no time; give a time such as 2026-03-02T09:15"
+        in run("facts", "list", "--since", "soon", code=2).stderr
+    )
+
+
+def test_the_statuses_that_can_be_asked_for_are_all_named(run: Run, told: Path) -> None:
+    error = run("facts", "list", "--status", "bogus", code=2).stderr
+    assert "status 'bogus' is not known; use one of active, pending, superseded, forgotten, or all" in one_line(error)
+
+
+@pytest.mark.spec("FACT-9")
+def test_a_type_is_refused_where_no_facts_are_searched(run: Run, told: Path) -> None:
+    run("facts", "extract")
+    error = run("search", "aisle", "--kind", "turn", "--type", "preference", code=2).stderr
+    assert "a type such as 'preference' is one of facts, and no facts are searched" in one_line(error)
+    both = json.loads(
+        run("search", "aisle", "--kind", "turn", "--kind", "fact", "--type", "preference", "--json").stdout
+    )
+    assert {hit["kind"] for hit in both["items"]} == {"turn", "fact"}
+
+
+def test_why_it_once_waited_is_not_told_as_why_it_was_superseded(run: Run, told: Path) -> None:
+    run("facts", "extract")
+    (waiting,) = items(run, "--status", "pending")
+    run("facts", "edit", waiting["id"], "We rent the small hall.")
+    shown = one_line(run("facts", "show", waiting["id"]).stdout)
+    assert "superseded (before that it waited: it holds money)" in shown
+    assert "before that it waited: it holds" in one_line(run("facts", "list", "--status", "superseded").stdout)
+
+
+def test_a_list_of_facts_says_whose_they_are_where_there_are_several_owners(run: Run, told: Path) -> None:
+    run("facts", "add", "I like tea")
+    assert KATE.owner not in run("facts").stdout, "there is only one"
+
+    async def say(memory: Memory) -> None:
+        await memory.append(OTHER, "user", "hello")
+
+    really(told, say)
+    assert KATE.owner in run("facts").stdout
+    assert KATE.owner not in run("facts", "list", "--owner", KATE.owner).stdout

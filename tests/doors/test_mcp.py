@@ -23,6 +23,7 @@ from afterglow.store.access import AccessScope
 from afterglow.store.sqlite import SQLiteStore
 from tests.conftest import KATE, NOON, OTHER
 from tests.doors.conftest import talk
+from tests.remembering import remember
 
 pytestmark = pytest.mark.spec("DOOR-4")
 
@@ -292,6 +293,14 @@ async def test_a_fact_that_was_superseded_says_by_which(memory: Memory) -> None:
     async with client_of(memory) as client:
         (content,) = (await client.read_resource(f"afterglow://facts/{old.id}")).contents
     assert f"Superseded by fact {new.id}: Ana prefers the aisle." in content.text  # pyright: ignore[reportAttributeAccessIssue]
+
+
+async def test_a_superseded_fact_that_once_waited_does_not_say_that_as_its_reason(memory: Memory) -> None:
+    old = await remember(memory.store, "We pay 500 EUR.", status="pending", why="it holds money")
+    await memory.facts.edit(KATE.owner, old.id, "We pay 400 EUR.")
+    async with client_of(memory) as client:
+        (content,) = (await client.read_resource(f"afterglow://facts/{old.id}")).contents
+    assert "superseded (before that it waited: it holds money)" in content.text  # pyright: ignore[reportAttributeAccessIssue]
 
 
 async def test_a_text_in_the_memory_cannot_end_the_record_or_pass_for_another_line(memory: Memory, ask: Ask) -> None:

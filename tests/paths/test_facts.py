@@ -853,8 +853,11 @@ async def test_an_edit_that_is_refused_leaves_no_note(memory_with: OpenMemory) -
     memory = memory_with(answering=OfflineModel())
     quokka = await memory.facts.add(KATE.owner, "I keep a quokka.")
     wombat = await memory.facts.add(KATE.owner, "I like wombats.")
-    with pytest.raises(BadInput, match="says this already"):
+    with pytest.raises(BadInput, match=r"\(active\) says this already; forget"):
         await memory.facts.edit(KATE.owner, wombat.id, "I keep a quokka!")
+    await remember(memory.store, "I keep a koala.", status="pending", trust="external", why="a page says so")
+    with pytest.raises(BadInput, match=r"\(pending\) says this already; approve that one, and forget"):
+        await memory.facts.edit(KATE.owner, wombat.id, "I keep a koala!")
     assert (await memory.session(quokka.session, owner=KATE.owner)).turns == 2
     await memory.facts.forget(KATE.owner, quokka.id)
     assert await saying_still(memory, "quokka") == []

@@ -11,6 +11,7 @@ from afterglow.cli.extracting import extract, rebuild
 from afterglow.cli.forgotten import VerboseOption, VerifyOption, YesOption, ask, proof_lines
 from afterglow.cli.search import TypeOption, recall
 from afterglow.cli.sessions import find, owner_to_change, scope
+from afterglow.errors import BadInput
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -55,39 +56,67 @@ def list_facts(
     owner: OwnerOption = None,
     status: Annotated[str, typer.Option(metavar="STATUS", help=f"Only these: {_STATUSES}.")] = "active",
     type: TypeOption = None,
-    since: Annotated[str | None, typer.Option(metavar="DAY", help="Only what was said on this day or later.")] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="DAY", help="Only what was said on this day or later: 2026-03-02, 1d.")
+    ] = None,
     until: Annotated[str | None, typer.Option(metavar="DAY", help="Only what was said before this day.")] = None,
     session: Annotated[str | None, typer.Option(metavar="SESSION", help="Only what this session told.")] = None,
     limit: LimitOption = 50,
 ) -> None:
     """List facts, what was said last first."""
-    wanted: dict[str, Any] = {"type": type, "since": since, "until": until, "session": session}
-    wanted["status"] = None if status == "all" else status
+    _check_status(status)
+    wanted: dict[str, Any] = {"type": type, "session": session}
 
-    async def read(memory: Memory) -> tuple[list[Fact], dict[str, int], str]:
+    async def read(memory: Memory) -> tuple[list[Fact], dict[str, int], int, bool]:
         whose = await scope(memory, owner)
+        several = owner is None and session is None and len(await memory.store.owners(limit=2)) > 1
         if session is not None:
             whose = (await find(memory, session, owner)).owner
-        one_more = limit + (limit < memory.settings.facts.results_max)
-        found = await memory.facts.list(whose, limit=one_more, **wanted)
+        wanted["since"], wanted["until"] = _days(call, memory, since, until)
+        most = memory.settings.facts.results_max
+        shown = None if status == "all" else status
+        found = await memory.facts.list(whose, status=shown, limit=limit + (limit < most), **wanted)  # pyright: ignore[reportArgumentType]
         counts = await memory.store.fact_counts(whose)
-        return found, counts, "" if found else _why_none(counts, call.typed("facts", "extract", owner=owner))
+        waiting = counts.get("pending", 0) if status == "active" else 0
+        if waiting and any(wanted.values()):
+            waiting = len(await memory.facts.list(whose, status="pending", limit=most, **wanted))
+        return found, counts, waiting, several
 
-    found, counts, why_none = call.run(read)
-    several = len({each.owner for each in found}) > 1
+    found, counts, waiting, several = call.run(read)
     rows = [
         (each.id, each.source_date, each.type, _content(each), each.status, *([each.owner] if several else []))
         for each in found[:limit]
     ]
     columns = ("fact", "said on", "type", "~what is known", "status", *(["owner"] if several else []))
+    why_none = "" if found else _why_none(counts, call.typed("facts", "extract", owner=owner))
     call.screen.items(found[:limit], columns, rows, empty=why_none, more=len(found) > limit, counts=counts)
     if len(found) > limit:
         call.screen.note(f"These are the newest {limit:,}; --limit shows more.")
-    if status != "pending" and counts.get("pending"):
-        n = counts["pending"]
-        waits = "1 more waits" if n == 1 else f"{n:,} more wait"
-        pending = call.typed("facts", "list", "--status", "pending", owner=owner)
-        call.screen.note(f"{waits} for your approval: `{pending}`.")
+    if waiting:
+        given = {"--type": type, "--since": since, "--until": until, "--session": session}
+        same = [part for option, value in given.items() if value is not None for part in (option, value)]
+        pending = call.typed("facts", "list", "--status", "pending", *same, owner=owner)
+        call.screen.note(
+            f"{'1 more waits' if waiting == 1 else f'{waiting:,} more wait'} for your approval: `{pending}`."
+        )
+
+
+def _check_status(status: str) -> None:
+    from afterglow.facts import STATUSES
+
+    if status not in (*STATUSES, "all"):
+        raise BadInput(f"status {status[:40]!r} is not known; use one of {', '.join(STATUSES)}, or all")
+
+
+def _days(call: Call, memory: Memory, since: str | None, until: str | None) -> tuple[str | None, str | None]:
+    """The days within which these moments lie: what is known of a fact is the day it was said, and no time of day."""
+    from datetime import timedelta
+
+    from afterglow.cli.summaries import window
+
+    start, end = window(call, memory, since, until)
+    after = None if end is None else end + timedelta(days=1, microseconds=-1)
+    return start and start.date().isoformat(), after and after.date().isoformat()
 
 
 def _why_none(counts: dict[str, int], extract: str) -> str:
@@ -100,7 +129,7 @@ def _content(fact: Fact) -> Text:
     from afterglow.cli.screen import Styled
 
     line = Styled().add(fact.content or "(forgotten)", "" if fact.status == "active" else _STYLES[fact.status])
-    return line.add("\n", lines=True).add(fact.why, "dim").text if fact.why else line.text
+    return line.add("\n", lines=True).add(fact.why_in_words, "dim").text if fact.why else line.text
 
 
 def show(call: Call, fact: FactArgument, owner: OwnerOption = None) -> None:
@@ -122,8 +151,9 @@ def show(call: Call, fact: FactArgument, owner: OwnerOption = None) -> None:
 def _whole(call: Call, fact: Fact, newer: Fact | None) -> list[Any]:
     from afterglow.cli.screen import Styled, pairs
 
+    why = f" ({fact.why_in_words})" if fact.why else ""
     rows: list[tuple[str, Any]] = [
-        ("status", Styled().add(fact.status, _STYLES[fact.status]).add(f" ({fact.why})" if fact.why else "").text),
+        ("status", Styled().add(fact.status, _STYLES[fact.status]).add(why).text),
         ("type", f"{fact.type}, confidence {fact.confidence}"),
         ("said on", fact.source_date),
         ("said by", _SPEAKERS[fact.trust]),

@@ -86,6 +86,13 @@ class Fact:
         """Whether the owner said it, or approved what another said."""
         return self.trust == "owner" or self.why == APPROVED
 
+    @property
+    def why_in_words(self) -> str:
+        """`why`, as it is told beside the status: that it waited is not why it was superseded."""
+        if self.status != "superseded" or not self.why:
+            return self.why or ""
+        return f"before that, {self.why}" if self.why == APPROVED else f"before that it waited: {self.why}"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FactPlace:

@@ -73,7 +73,7 @@ async def _fact(memory: Memory, caller: Caller, name: str) -> str:
     if fact.status == "forgotten":
         raise NotFound(f"fact {name[:200]!r} was forgotten")
     zone = zone_of(memory)
-    why = f" ({fact.why})" if fact.why else ""
+    why = f" ({fact.why_in_words})" if fact.why else ""
     lines = [fact.content, f"{fact.type}, {fact.confidence} confidence, {fact.source_date}, {fact.status}{why}"]
     if newer := await memory.facts.superseded_by(fact):
         lines.append(f"Superseded by fact {newer.id}: {newer.content}")

@@ -135,6 +135,10 @@ def _sought(kinds: Sequence[Kind], types: Sequence[str], since: datetime | None,
         raise BadInput(f"{given}; use one or more of {', '.join(KINDS)}")
     if any("," in each for each in types):
         raise BadInput("a type of fact has no comma in it; give several as a list")
+    if types and "fact" not in kinds:
+        raise BadInput(
+            f"a type such as {types[0]!r} is one of facts, and no facts are searched; leave it out, or search facts"
+        )
     every = Sought()
     return Sought(
         kinds=tuple(kinds),
