@@ -13,7 +13,7 @@ from afterglow.turns import Session
 
 
 class Forget:
-    """What a memory can forget. Nothing of it comes back, not even by an import of the same transcript."""
+    """What a memory can forget. Nothing of it comes back, not even by an import of an export from before."""
 
     def __init__(self, store: Store, data_dir: Path, files: MemoryFiles) -> None:
         self._store = store
@@ -54,7 +54,7 @@ class Forget:
     async def owner(
         self, owner: str, *, keep_stones: bool = True, verify: bool = False, progress: Progress | None = None
     ) -> Forgetting:
-        """All that is an owner's. Without stones nothing at all stays, and an import of the same transcript brings it back."""
+        """All that is an owner's. Without stones nothing at all stays, and an import of an export from before brings it back."""
         return await forget_owner(
             self._store,
             one_owner(owner),
