@@ -54,7 +54,7 @@ class Forget:
     async def owner(
         self, owner: str, *, keep_stones: bool = True, verify: bool = False, progress: Progress | None = None
     ) -> Forgetting:
-        """All that is an owner's. Without stones nothing at all stays, and an import of an export from before brings it back."""
+        """All that is an owner's. Without stones nothing at all stays, and an import of an older export brings it back."""
         return await forget_owner(
             self._store,
             one_owner(owner),
