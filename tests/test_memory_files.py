@@ -439,6 +439,8 @@ BROKEN: dict[str, Callable[[Path], object]] = {
     "no facts": lambda path: path.write_text('{"format": 1}'),
     "facts that are none": lambda path: path.write_text('{"facts": ["One thing"]}'),
     "no content": lambda path: path.write_text('{"facts": [{"type": "other"}]}'),
+    "no word": lambda path: path.write_text('{"facts": [{"content": "A word"}, {"content": "🥦🥦"}]}'),
+    "a sentence that has none any more": lambda path: rewrite(path, lambda day: day["facts"][0].update(content="!!!")),
     "a NUL": lambda path: path.write_text('{"facts": [{"content": "a\\u0000b"}]}'),
     "half of a surrogate pair": lambda path: path.write_text('{"facts": [{"content": "\\ud800"}]}'),
     "an unknown type": lambda path: path.write_text('{"facts": [{"content": "a", "type": "rumour"}]}'),

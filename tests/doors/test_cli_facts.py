@@ -375,3 +375,20 @@ def test_a_list_of_facts_says_whose_they_are_where_there_are_several_owners(run:
     really(told, say)
     assert KATE.owner in run("facts").stdout
     assert KATE.owner not in run("facts", "list", "--owner", KATE.owner).stdout
+
+
+@pytest.mark.spec("LOG-7", "FACT-6")
+def test_a_fact_without_a_word_in_an_older_export_stops_no_import_and_is_counted(
+    run: Run, told: Path, tmp_path: Path
+) -> None:
+    run("facts", "add", "I like green tea")
+    run("facts", "add", "I like black tea")
+    lines = run("export", "-").stdout
+    assert '"content":"I like green tea"' in lines
+    older = lines.replace('"content":"I like green tea"', '"content":"🥦🥦"')
+    into = ("--data-dir", str(tmp_path / "copy"))
+    done = run("import", "-", *into, input=older)
+    assert "Passed over: facts without a word (1)." in done.stderr
+    assert [each["content"] for each in items(run, *into)] == ["I like black tea"]
+    again = json.loads(run("import", "-", *into, "--json", input=older).stdout)
+    assert again["passed_over"] == {"facts without a word": 1}

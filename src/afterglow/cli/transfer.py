@@ -54,14 +54,18 @@ def import_log(
     file: Annotated[Path, typer.Argument(metavar="FILE|-", help="An export of Afterglow; - is stdin.")],
 ) -> None:
     """Read an export. What is there already is left alone, so a broken import goes on where it stopped."""
+    from collections import Counter
+
     from afterglow.cli.screen import count
+
+    passed_over: Counter[str] = Counter()
 
     async def read(memory: Memory) -> tuple[int, int]:
         from afterglow.transfer import import_lines
 
         with _opened(file) as source, _interruptible(), progress("importing", _size(file)) as advance:
             lines = _Lines(source, advance)
-            return await import_lines(memory, lines), lines.number
+            return await import_lines(memory, lines, passed_over), lines.number
 
     if file != _STANDARD:
         from afterglow.transfer import check_first_line
@@ -70,7 +74,10 @@ def import_log(
         with file.open("rb") as source:  # before a database is made for what may be no export at all
             check_first_line(next(iter(_Lines(source, lambda _: None)), ""))
     new, lines = call.run(read, create=True)
-    call.screen.answer({"new_turns": new, "lines": lines}, f"{count(new, 'turn')} new, from {count(lines, 'line')}.")
+    told = f"{count(new, 'turn')} new, from {count(lines, 'line')}."
+    call.screen.answer({"new_turns": new, "lines": lines, "passed_over": passed_over}, told)
+    for what, number in passed_over.items():
+        call.screen.warn(f"Passed over: {what} ({number:,}).")
 
 
 async def _write_lines(memory: Memory, owner: str | None, file: TextIO, *, as_list: bool = False) -> int:

@@ -25,6 +25,10 @@ _ALLOWED = {"type": FACT_TYPES, "confidence": CONFIDENCES, "trust": TRUSTS, "sta
 _DIGEST = re.compile(r"[0-9a-f]{32}")
 
 
+class Wordless(BadInput):
+    """A fact that says nothing. Files could bring one in once, so that an older export may hold it."""
+
+
 def received(fact: Fact, digest: object) -> str:
     """The digest of the fact: of its words, or where none are left the one given. BadInput where it is no fact."""
     for name, allowed in _ALLOWED.items():
@@ -46,8 +50,10 @@ def received(fact: Fact, digest: object) -> str:
 
 def _digest(fact: Fact, given: object) -> str:
     if fact.status != "forgotten":
-        if not normalised(fact.content) or len(fact.content) > CONTENT_CHARS_MAX:
-            raise BadInput(f"a fact has 1 to {CONTENT_CHARS_MAX} characters of words; this has {len(fact.content)}")
+        if len(fact.content) > CONTENT_CHARS_MAX:
+            raise BadInput(f"a fact has 1 to {CONTENT_CHARS_MAX} characters; this has {len(fact.content)}")
+        if not normalised(fact.content):
+            raise Wordless(f"a fact has 1 to {CONTENT_CHARS_MAX} characters of words; this has no word")
         return digest_of(fact.owner, fact.content)
     if fact.content or fact.why or fact.supersedes or any(each.quote for each in fact.evidence):
         raise BadInput("a fact that was forgotten says nothing; this one still has words")

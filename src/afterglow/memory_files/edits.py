@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from afterglow.errors import BadInput
-from afterglow.facts import CONFIDENCES, CONTENT_CHARS_MAX, FACT_TYPES, Confidence, Fact, FactType
+from afterglow.facts import CONFIDENCES, CONTENT_CHARS_MAX, FACT_TYPES, Confidence, Fact, FactType, normalised
 from afterglow.memory_files.documents import FACTS, INDEX, is_day, is_sealed, line_of
 from afterglow.store.files import Remembered
 from afterglow.turns import check_text
@@ -98,16 +98,18 @@ def difference(page: Page, remembered: Remembered, listed: Mapping[str, str]) ->
     known = {fact.id: fact for fact in remembered.facts}
     changes: list[Change] = []
     notes: list[str] = []
-    for given in page.entries:
+    for number, given in enumerate(page.entries, 1):
         fact = known.get(given.id or "")
         if fact is None and is_id(given.id or ""):
             notes.append("an entry is of a fact that is there no more, and is not taken in")
         elif fact is None:
+            _check_words(number, given)
             changes.append(_new(page, given, remembered.root))
         elif given.content != (line_of(fact) if page.name == INDEX else fact.content):
             if page.name == INDEX and given.content.endswith("…"):
                 notes.append(f"the line of {fact.id} is cut; edit {listed.get(fact.id, 'the file of its day')} instead")
             else:
+                _check_words(number, given)
                 changes.append(_instead(page, given, fact))
         elif {given.type, given.confidence} - {None, fact.type, fact.confidence}:
             notes.append(
@@ -160,6 +162,12 @@ def _given(number: int, entry: Any) -> Given:
         confidence=_choice(said, "confidence", CONFIDENCES, number),
         date=date,
     )
+
+
+def _check_words(number: int, given: Given) -> None:
+    """A new sentence says something; what is known already may be older than this rule."""
+    if not normalised(given.content):
+        raise BadInput(f"the content of entry {number} has no word in it; say it in words, or take the entry out")
 
 
 def _choice(said: Mapping[str, Any], key: str, allowed: tuple[Any, ...], number: int) -> Any:

@@ -144,5 +144,5 @@ async def address_of(store: Store, owner: str, channel: str) -> Binding:
 
 def _distinct(sentences: Sequence[Sentence]) -> list[Sentence]:
     """Each sentence once, and only those that still say something a fact can hold."""
-    by_words = {normalised(each.content): each for each in sentences if 0 < len(each.content) <= CONTENT_CHARS_MAX}
-    return list(by_words.values())
+    by_words = {normalised(each.content): each for each in sentences if len(each.content) <= CONTENT_CHARS_MAX}
+    return [each for words, each in by_words.items() if words]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any
@@ -12,7 +13,7 @@ from afterglow.digest import OCCASIONS, STATUSES, Digest
 from afterglow.errors import BadInput, NotFound
 from afterglow.facts import Evidence, Fact, normalised
 from afterglow.facts.quoted import sought
-from afterglow.facts.received import received
+from afterglow.facts.received import Wordless, received
 from afterglow.facts.said import raw_words_of
 from afterglow.goals import NOTE_CHARS_MAX, OUTCOMES, TITLE_CHARS_MAX, GoalEvent
 from afterglow.memory import Memory
@@ -30,11 +31,14 @@ from afterglow.work import Due
 _BATCH_BYTES_MAX = 8 << 20
 
 
-async def import_lines(memory: Memory, lines: Iterable[str]) -> int:
-    """Write down what an export holds; the answer is how many turns were new."""
+async def import_lines(memory: Memory, lines: Iterable[str], passed_over: Counter[str] | None = None) -> int:
+    """Write down what an export holds; the answer is how many turns were new.
+
+    What is wrong in it and stops nothing is counted in `passed_over`, by what it is.
+    """
     number = 0
     ended = False
-    taking = _Import(memory)
+    taking = _Import(memory, Counter() if passed_over is None else passed_over)
     for number, line in enumerate(lines, 1):
         if number == 1:
             check_first_line(line)
@@ -64,8 +68,9 @@ async def import_lines(memory: Memory, lines: Iterable[str]) -> int:
 class _Import:
     """One import. The turns of a session, and the goals of an owner, are written some at a time, each batch whole."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Memory, passed_over: Counter[str]) -> None:
         self._memory = memory
+        self._passed_over = passed_over
         self._session: Session | None = None
         self._there = 0
         self._next_seq = 1
@@ -186,7 +191,11 @@ class _Import:
         digest = value.pop("digest")
         proofs = tuple(read(Evidence, each) for each in value.pop("evidence"))
         fact = replace(read(Fact, value), evidence=proofs)
-        digest = received(fact, digest)
+        try:
+            digest = received(fact, digest)
+        except Wordless:
+            self._passed_over["facts without a word"] += 1
+            return
         held = tuple([each for each in proofs if await self._holds(fact, each)])
         needed = sum(each.needed for each in proofs)
         stands = any(each.proves for each in held) and sum(each.needed for each in held) == needed

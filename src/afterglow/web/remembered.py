@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator
 from datetime import date
 from typing import Annotated, get_args
@@ -106,6 +107,7 @@ class Imported(BaseModel):
 
     new_turns: int
     lines: int
+    passed_over: dict[str, int] = Field(description="What was wrong in it and stopped nothing, by what it is")
 
 
 class DeclaredSource(BaseModel):
@@ -217,7 +219,9 @@ async def import_(request: Request, memory: Opened) -> Imported:
         lines = body.decode().removesuffix("\n").split("\n")
     except UnicodeDecodeError:
         raise BadInput("this is not UTF-8 text, and no export of Afterglow") from None
-    return Imported(new_turns=await import_lines(memory, lines), lines=len(lines))
+    passed_over: Counter[str] = Counter()
+    new_turns = await import_lines(memory, lines, passed_over)
+    return Imported(new_turns=new_turns, lines=len(lines), passed_over=passed_over)
 
 
 def _kinds(given: str) -> list[Kind]:
