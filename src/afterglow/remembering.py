@@ -111,7 +111,7 @@ class Remembered:
         return await self._store.fact(owner, fact)
 
     async def superseded_by(self, fact: Fact) -> Fact | None:
-        """The fact that took the place of a superseded one. None where it was superseded from the first: it was read late."""
+        """The fact that took the place of a superseded one. None where it was read late, or that fact is there no more."""
         return await self._store.superseding_fact(fact.owner, fact.id) if fact.status == "superseded" else None
 
     async def proofs(self, fact: Fact) -> list[Proof]:

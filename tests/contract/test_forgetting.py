@@ -24,6 +24,7 @@ from afterglow.memory import Memory
 from afterglow.model import Completion, Request
 from afterglow.model.scripted import ScriptedModel
 from afterglow.proof import pieces, prove
+from afterglow.search.memory_search import memory_search
 from afterglow.settings import Settings
 from afterglow.spend import Amount, Call
 from afterglow.store import forgetting as verbs_of_forgetting
@@ -339,6 +340,77 @@ async def test_a_fact_that_another_has_superseded_since_does_not_count_again(sto
     assert [each.content for each in await store.facts(OWNER)] == ["water"]
     await store.forget_turns(OWNER, "talk", 5, 5)
     assert [each.content for each in await store.facts(OWNER)] == ["tea"], "it took the place of what coffee had"
+
+
+@pytest.mark.spec("FACT-5", "FACT-11")
+@pytest.mark.parametrize(
+    ("why", "status"), [(None, "active"), (APPROVED, "active"), ("it holds money", "pending")], ids=str
+)
+async def test_what_a_forgotten_fact_had_taken_the_place_of_is_again_what_it_was(
+    store: Store, why: str | None, status: Any
+) -> None:
+    tea = await remember(store, "Ana likes tea", status=status, why=why)
+    coffee = await remember(store, "Ana likes coffee", supersedes=tea.id)
+    await store.forget_fact(OWNER, coffee.id)
+    back = await store.fact(OWNER, tea.id)
+    assert (back.status, back.why) == (status, why)
+    found = (await memory_search(store, None, OWNER, "tea", kinds=("fact",))).hits
+    assert [hit.fact for hit in found] == ([tea.id] if status == "active" else [])
+
+
+@pytest.mark.spec("FACT-5", "FACT-11")
+async def test_of_a_chain_of_facts_whichever_is_forgotten_one_counts(store: Store) -> None:
+    rome, bonn, oslo, bern = await chain(store)
+    await store.forget_fact(OWNER, bonn.id)
+    assert [each.id for each in await store.facts(OWNER)] == [bern.id], "what followed bonn took rome's place"
+    superseding = await store.superseding_fact(OWNER, rome.id)
+    assert superseding and superseding.id == oslo.id
+    await store.forget_fact(OWNER, bern.id)
+    assert [each.id for each in await store.facts(OWNER)] == [oslo.id]
+    await store.forget_fact(OWNER, oslo.id)
+    assert [each.id for each in await store.facts(OWNER)] == [rome.id]
+
+
+@pytest.mark.spec("FACT-5", "FACT-11")
+async def test_of_a_chain_of_facts_none_returns_that_was_forgotten_itself(store: Store) -> None:
+    rome, bonn, oslo, bern = await chain(store)
+    await store.forget_fact(OWNER, oslo.id)
+    await store.forget_fact(OWNER, bonn.id)
+    assert (await store.fact(OWNER, bern.id)).supersedes == rome.id
+    await store.forget_fact(OWNER, rome.id)
+    assert (await store.fact(OWNER, bern.id)).supersedes is None
+    await store.forget_fact(OWNER, bern.id)
+    assert await store.facts(OWNER, WantedFacts(status=None)) == []
+
+
+async def chain(store: Store) -> list[Fact]:
+    """Four facts, each in the place of the one before."""
+    facts: list[Fact] = []
+    for place in ("Rome", "Bonn", "Oslo", "Bern"):
+        before = facts[-1].id if facts else None
+        facts.append(await remember(store, f"Ana lives in {place}", supersedes=before))
+    return facts
+
+
+@pytest.mark.spec("FACT-5", "FACT-11")
+async def test_a_rejected_fact_had_taken_no_place_and_brings_nothing_back(store: Store) -> None:
+    rome, *_ = await chain(store)
+    proposed = await remember(store, "Ana lives in Turin", supersedes=rome.id, status="pending", why="w")
+    await store.forget_fact(OWNER, proposed.id)
+    assert (await store.fact(OWNER, rome.id)).status == "superseded"
+
+
+@pytest.mark.spec("FACT-5", "FACT-11")
+async def test_both_twins_count_again_when_what_took_their_place_is_forgotten(store: Store) -> None:
+    mine = await remember(store, "Ana lives in Rome")
+    theirs = await remember(store, "ana lives in rome", binding=OTHER)
+    await store.join(OTHER.owner, OWNER)
+    bonn = await remember(store, "Ana lives in Bonn", supersedes=theirs.id)
+    await store.forget_fact(OWNER, bonn.id)
+    assert [each.id for each in await store.facts(OWNER)] == [mine.id]
+    await store.part(OTHER.owner)
+    assert [each.id for each in await store.facts(OTHER.owner)] == [theirs.id]
+    assert await broken(store) == []
 
 
 # --- that it does not come back

@@ -84,6 +84,7 @@ def test_the_owner_approves_rejects_edits_and_forgets(run: Run, told: Path) -> N
     assert edited["supersedes"] == added["id"]
     assert run("facts", "forget", edited["id"], "--yes").stdout == f"Forgotten: {edited['id']}\n"
     assert "black tea" not in run("facts", "list", "--status", "all").stdout
+    assert json.loads(run("facts", "show", added["id"], "--json").stdout)["fact"]["status"] == "active"
     assert "(forgotten)" in run("facts", "show", edited["id"]).stdout
 
 

@@ -162,7 +162,7 @@ def _whole(call: Call, fact: Fact, newer: Fact | None) -> list[Any]:
     ]
     rows += [("supersedes", fact.supersedes)] if fact.supersedes else []
     if fact.status == "superseded":
-        late = "what was said later, and read before it"
+        late = "what was said later, and was read before it or is forgotten"
         rows.append(("superseded by", late if newer is None else f"{newer.id}: {newer.content}"))
     return [Styled().add(fact.content or "(forgotten)", "bold").text, pairs(rows)]
 

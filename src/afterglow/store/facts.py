@@ -154,15 +154,24 @@ def fact(tx: Tx, fact_id: str) -> Fact:
 
 def superseding(tx: Tx, fact_id: str) -> Fact | None:
     row = twins.shown(tx, existing_row(tx, fact_id))
-    if row["status"] != "superseded":
-        return None
-    found = tx.row(
+    found = in_its_place(tx, row) if row["status"] == "superseded" else None
+    return None if found is None else whole(tx, found)
+
+
+def in_its_place(tx: Tx, row: Row) -> Row | None:
+    """The fact that took the place of this one; it may itself be superseded by now."""
+    found = tx.rows(
         """SELECT * FROM facts WHERE {mine} AND status IN ('active', 'superseded')
              AND supersedes IN (SELECT id FROM facts WHERE {mine} AND (id = :id OR twin_of = :id))
-           ORDER BY CASE WHEN status = 'active' THEN 0 ELSE 1 END, id DESC LIMIT 1""",
+           ORDER BY CASE WHEN status = 'active' THEN 0 ELSE 1 END, id DESC""",
         id=row["id"],
     )
-    return None if found is None else whole(tx, found)
+    return next(filter(took_a_place, found), None)
+
+
+def took_a_place(row: Row) -> bool:
+    """Whether the fact counts or did, and so took the place of what it supersedes; one that only waited did not."""
+    return row["status"] == "active" or (row["status"] == "superseded" and row["why"] in (None, APPROVED))
 
 
 def facts(tx: Tx, wanted: WantedFacts, limit: int, before: tuple[str, str] | None) -> list[Fact]:

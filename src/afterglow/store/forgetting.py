@@ -63,6 +63,7 @@ def forget_fact(tx: Tx, fact: str, stated_on: Sequence[str], salt: str, now: dat
     rows = facts.with_its_words(tx, row) if row["content"] else [row]
     notes = [note for channel in stated_on for note in _notes(tx, channel, rows)]
     facts.forget_rows(tx, rows, now)
+    remaking.let_the_ones_before_return(tx, rows, now)
     for session, seq in notes:
         forget_turns(tx, session, seq, seq, salt, now)
     return facts.fact(tx, fact)

@@ -153,7 +153,7 @@ def unprove(tx: Tx, session: Row, first_seq: int, last_seq: int, now: datetime) 
     facts.forget_rows(tx, unproved, now)
     for fact in unproved:
         twins.settle(tx, twins.group(tx, fact["owner"]), fact["content"])
-        _let_the_one_before_return(tx, fact, now)
+    let_the_ones_before_return(tx, unproved, now)
     _tell(tx, {fact["owner"] for _, fact in proved}, now)
     return len(unproved)
 
@@ -168,34 +168,39 @@ def _stands(tx: Tx, row: Row) -> bool:
     return tx.row(other, fact_owner=row["owner"], fact=row["id"]) is not None
 
 
-def _let_the_one_before_return(tx: Tx, gone: Row, now: datetime) -> None:
-    """What a forgotten fact had taken the place of counts again, unless another has taken it since; what waited, waits."""
-    tx.run(
-        "UPDATE facts SET supersedes = :before WHERE {mine} AND owner = :owner AND supersedes = :gone",
-        owner=gone["owner"],
-        before=gone["supersedes"],
-        gone=gone["id"],
-    )
-    if gone["supersedes"] is None:
-        return
-    before = _fact(tx, gone["owner"], gone["supersedes"])
-    if before is None or before["status"] != "superseded" or _is_taken(tx, before):
-        return
-    facts.change(tx, before, now, status="active" if before["why"] in (None, APPROVED) else "pending")
-    twins.settle(tx, twins.group(tx, before["owner"]), before["content"])
-    _tell(tx, {before["owner"]}, now)
+def let_the_ones_before_return(tx: Tx, gone: Sequence[Row], now: datetime) -> None:
+    """What forgotten facts had taken the place of counts again, unless another has taken it since; what waited, waits.
+
+    `gone` is as it was before.
+    """
+    for row in gone:
+        before = row["supersedes"] if facts.took_a_place(row) else None
+        owners = twins.group(tx, row["owner"])
+        for owner in owners:
+            tx.run(
+                "UPDATE facts SET supersedes = :before WHERE {mine} AND owner = :owner AND supersedes = :gone",
+                owner=owner,
+                before=before,
+                gone=row["id"],
+            )
+        found = next((fact for owner in owners if (fact := _fact(tx, owner, before or ""))), None)
+        if found is not None and facts.in_its_place(tx, twins.shown(tx, found)) is None:
+            _return(tx, twins.shown(tx, found), owners, now)
 
 
-def _is_taken(tx: Tx, row: Row) -> bool:
-    """Whether another active fact supersedes this one, or one with its words is there or was forgotten."""
-    return bool(
-        tx.rows("SELECT 1 FROM facts WHERE {mine} AND supersedes = :id AND status = 'active' LIMIT 1", id=row["id"])
-        or tx.rows(
-            "SELECT 1 FROM facts WHERE {mine} AND owner = :owner AND digest = :digest AND status <> 'superseded' LIMIT 1",
-            owner=row["owner"],
-            digest=row["digest"],
-        )
-    )
+def _return(tx: Tx, row: Row, owners: Sequence[str], now: datetime) -> None:
+    """A superseded fact is what it was, and so are its twins."""
+    back = [each for each in (row, *twins.of(tx, row)) if each["status"] == "superseded" and not _is_known(tx, each)]
+    for each in back:
+        facts.change(tx, each, now, status="active" if each["why"] in (None, APPROVED) else "pending")
+    for each in back:
+        twins.settle(tx, owners, each["content"])
+    _tell(tx, {each["owner"] for each in back}, now)
+
+
+def _is_known(tx: Tx, row: Row) -> bool:
+    """Whether another fact of its owner has the words of this superseded one, or was forgotten."""
+    return twins.by_digest(tx, row["owner"], row["content"]) is not None
 
 
 def _tell(tx: Tx, owners: set[str], now: datetime) -> None:
