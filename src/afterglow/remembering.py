@@ -61,8 +61,15 @@ class Stated:
     fact: Fact
     new: bool
     """Whether it was not known before."""
-    changed: bool
-    """Whether anything changed by it: what is new did, and what was known and not yet the owner's word."""
+    believed: bool = False
+    """Whether it was known, and was not the owner's word before."""
+    retyped: bool = False
+    """Whether it was known, and had another type before."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything changed by it."""
+        return self.new or self.believed or self.retyped
 
 
 class Remembered:
@@ -128,22 +135,31 @@ class Remembered:
             for each in fact.evidence
         ]
 
-    async def add(self, owner: str, content: str, *, type: FactType = "other", supersedes: str | None = None) -> Fact:
-        """The owner states a fact. One that was forgotten is there again; one of the owner's that is known stays as it is."""
+    async def add(
+        self, owner: str, content: str, *, type: FactType | None = None, supersedes: str | None = None
+    ) -> Fact:
+        """The owner states a fact, of type other if none is given. One that was forgotten is there again; one of the owner's
+        that is known stays as it is, but for a type that is given.
+        """
         return (await self.state(owner, content, type=type, supersedes=supersedes)).fact
 
     async def state(
-        self, owner: str, content: str, *, type: FactType = "other", supersedes: str | None = None
+        self, owner: str, content: str, *, type: FactType | None = None, supersedes: str | None = None
     ) -> Stated:
-        """The same as `add`, and whether it is new."""
-        _check(type, FACT_TYPES, "type")
+        """The same as `add`, and what changed by it."""
+        _check(type, (*FACT_TYPES, None), "type")
         check_text(content, "a fact")
         content = " ".join(content.split())
         if not 1 <= len(content) <= CONTENT_CHARS_MAX:
             raise BadInput(f"a fact has 1 to {CONTENT_CHARS_MAX} characters; this has {len(content)}")
         binding = await address_of(self._store, owner, CHANNEL)
         note = self._note(binding, content)
-        content = self._absolute(note.draft)
+        return await self._stated(owner, binding, note, self._absolute(note.draft), type, supersedes)
+
+    async def _stated(
+        self, owner: str, binding: Binding, note: Entry, content: str, type: FactType | None, supersedes: str | None
+    ) -> Stated:
+        """The content is a fact that the note proves; what is known and the owner's needs no note."""
         turn: Turn | None = None
         for _ in range(_TRIES):
             known = await self._store.known_facts(owner, [content])
@@ -155,10 +171,9 @@ class Remembered:
                     "longer true"
                 )
             if held is not None and turn is None and (held.status, held.trust) == ("active", "owner"):
-                await self.write_files(held.owner)
-                return Stated(fact=held, new=False, changed=False)
+                return await self._known(held, type, believed=False)
             turn = turn or await self._store.append(owner, binding, note)
-            new = self._fact(turn, content, type, supersedes)
+            new = self._fact(turn, content, type or "other", supersedes)
             try:
                 await self._store.commit_facts(owner, _gathered(known.version, new, held))
             except FactsChanged:
@@ -166,22 +181,39 @@ class Remembered:
             except ClaimLost:  # the note was forgotten with a fact that said the same
                 turn = None
                 continue
-            await self.write_files((held or new).owner)
-            fact = await self._store.fact(owner, (held or new).id)
-            return Stated(fact=fact, new=held is None, changed=True)
+            if held is not None:
+                return await self._known(held, type, believed=True)
+            await self.write_files(new.owner)
+            return Stated(fact=await self._store.fact(owner, new.id), new=True)
         raise FactsChanged(f"the facts of {owner!r} changed {_TRIES} times while one was added; add it again")
 
-    async def edit(self, owner: str, fact: str, content: str, *, type: FactType | None = None) -> Fact:
-        """The owner states it otherwise: a new fact takes the place of the old one, which stays readable."""
+    async def _known(self, held: Fact, type: FactType | None, *, believed: bool) -> Stated:
+        """What is known and the owner's has the type that is given."""
+        retyped = type not in (None, held.type)
+        if type is not None and retyped:
+            await self._store.retype_fact(held.owner, held.id, type)
+        await self.write_files(held.owner)
+        fact = await self._store.fact(held.owner, held.id)
+        return Stated(fact=fact, new=False, believed=believed, retyped=retyped)
+
+    async def edit(self, owner: str, fact: str, content: str | None = None, *, type: FactType | None = None) -> Fact:
+        """The owner states it otherwise: a new fact takes the place of the old one, which stays readable.
+
+        With the same words, or none, it is the same fact, on the owner's word and of the type that is given.
+        """
+        _check(type, (*FACT_TYPES, None), "type")
         old = await self._store.fact(owner, fact)
-        same = " ".join(content.split())
+        same = old.content if content is None else " ".join(content.split())
         if old.status == "superseded" and (new := await self._edited(owner, old, same)) and type in (None, new.type):
             return new
         if old.status not in ("active", "pending"):
             raise BadInput(f"fact {fact!r} is {old.status}; only an active or pending one can be edited")
-        if same == old.content and type in (None, old.type):
+        if same != old.content:
+            return await self.add(owner, same, type=type or old.type, supersedes=old.id)
+        if type in (None, old.type):
             return old
-        return await self.add(owner, content, type=type or old.type, supersedes=old.id)
+        binding = await address_of(self._store, owner, CHANNEL)  # as it is, and not with days counted from today
+        return (await self._stated(owner, binding, self._note(binding, same), same, type, None)).fact
 
     async def _edited(self, owner: str, old: Fact, content: str) -> Fact | None:
         """The fact that took the place of this one, if that says what is said again: an edit is safe to repeat."""

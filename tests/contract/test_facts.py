@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from afterglow.clock import FixedClock
-from afterglow.errors import ModelBusy
+from afterglow.errors import BadInput, ModelBusy
 from afterglow.facts import EVIDENCE_MAX, Evidence, Fact, Status, digest_of
 from afterglow.reconciling import Near
 from afterglow.search.meaning import Meaning
@@ -150,6 +150,23 @@ async def test_what_is_believed_stands_for_what_is_not_and_what_becomes_of_one_b
     assert {(await store.fact(OWNER, each.id)).status for each in (mine, theirs)} == {"superseded"}
     await store.part(OWNER)
     assert {each.id for each in await store.facts(OWNER, WantedFacts(status=None))} == {mine.id, waiting.id, newer.id}
+
+
+@pytest.mark.spec("FACT-11")
+async def test_another_type_is_that_of_both_twins_and_what_search_goes_by(store: Store) -> None:
+    mine, theirs = await both(store)
+    await store.join(OTHER.owner, OWNER)
+    version = (await store.known_facts(OWNER, [])).version
+    assert (await store.retype_fact(OWNER, theirs.id, "event")).type == "event"
+    assert (await store.known_facts(OWNER, [])).version > version, "who compared compares again"
+    hits = (await memory_search(store, None, OWNER, "rome", kinds=("fact",), types=("event",))).hits
+    assert [hit.fact for hit in hits] == [mine.id]
+    await store.part(OTHER.owner)
+    assert {(await store.fact(each.owner, each.id)).type for each in (mine, theirs)} == {"event"}
+    await store.forget_fact(OWNER, mine.id)
+    with pytest.raises(BadInput, match="is forgotten"):
+        await store.retype_fact(OWNER, mine.id, "event")
+    assert await broken(store) == []
 
 
 @pytest.mark.spec("FACT-5")

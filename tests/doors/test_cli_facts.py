@@ -393,3 +393,24 @@ def test_a_fact_without_a_word_in_an_older_export_stops_no_import_and_is_counted
     assert [each["content"] for each in items(run, *into)] == ["I like black tea"]
     again = json.loads(run("import", "-", *into, "--json", input=older).stdout)
     assert again["passed_over"] == {"facts without a word": 1}
+
+
+def test_the_owner_gives_a_fact_another_type_and_it_is_the_same_fact(run: Run, told: Path) -> None:
+    run("facts", "extract")
+    fact = json.loads(run("facts", "add", "I like green tea", "--json").stdout)["fact"]
+    assert run("facts", "edit", fact["id"], "--type", "preference").stdout == (
+        f"Known now as preference: {fact['id']}: I like green tea\n"
+    )
+    assert "nothing was changed" in run("facts", "edit", fact["id"], "I like green tea", "--type", "preference").stdout
+    assert run("facts", "add", "I like green tea").stdout.startswith("Known already of kate/telegram/ana: ")
+    said = run("facts", "add", "I like green tea!", "--type", "decision").stdout
+    assert said == f"Known already of kate/telegram/ana, and decision now: {fact['id']}: I like green tea\n"
+    (known,) = [each for each in items(run, "--type", "decision") if each["id"] == fact["id"]]
+    assert len(known["evidence"]) == 1, "it needs no second note"
+    assert '"type": "decision"' in next((told / "memory").glob("*/facts/index.json")).read_text()
+    (waiting,) = items(run, "--status", "pending")
+    run("facts", "edit", waiting["id"], waiting["content"], "--type", "event")
+    (believed,) = items(run, "--type", "event")
+    assert (believed["id"], believed["status"], believed["trust"]) == (waiting["id"], "active", "owner")
+    assert "there is nothing to change" in run("facts", "edit", fact["id"], code=2).stderr
+    assert "'rumour' is not known" in run("facts", "edit", fact["id"], "--type", "rumour", code=2).stderr

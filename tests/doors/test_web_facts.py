@@ -88,6 +88,22 @@ async def test_an_edit_is_safe_to_repeat(door: Door) -> None:
         assert len(check(await client.get("/api/v1/facts", params=MINE))["items"]) == 1
 
 
+@pytest.mark.spec("FACT-11")
+async def test_a_type_alone_is_changed_and_stays_where_none_is_given(any_door: Door) -> None:
+    async with any_door.client("owner") as client:
+        new = {"content": "The kettle is red.", "owner": KATE.owner}
+        fact = check(await client.post("/api/v1/facts", json=new))
+        path = f"/api/v1/facts/{fact['id']}"
+        for body in ({"type": "event"}, {"type": "person", "content": "The kettle is red."}):
+            edited = check(await client.patch(path, json=body))
+            assert (edited["id"], edited["type"], edited["supersedes"]) == (fact["id"], body["type"], None)
+        assert check(await client.post("/api/v1/facts", json=new))["type"] == "person"
+        again = await client.post("/api/v1/facts", json={**new, "type": "decision"})
+        assert (again.status_code, check(again)["id"], check(again)["type"]) == (200, fact["id"], "decision")
+        nothing = await client.patch(path, json={})
+        assert nothing.status_code == 400 and "content, type" in check(nothing)["error"]["message"]
+
+
 @pytest.mark.spec("SAFE-3")
 async def test_a_turn_a_session_and_an_owner_are_forgotten(door: Door, caplog: pytest.LogCaptureFixture) -> None:
     await door.memory.append(KATE, "user", "The combination is 1234.", session="s")

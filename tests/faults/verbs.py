@@ -499,6 +499,7 @@ VERBS: dict[str, Verb] = {
     "known_facts": lambda store: store.known_facts(KATE.owner, ["The kettle is RED", "nothing"]),
     "commit_facts": _commit_facts,
     "approve_fact": lambda store: store.approve_fact(KATE.owner, "pending"),
+    "retype_fact": lambda store: store.retype_fact(KATE.owner, "pending", "event"),
     "forget_fact": lambda store: store.forget_fact(KATE.owner, "to-forget"),
     "fact": lambda store: store.fact(KATE.owner, "known"),
     "superseding_fact": lambda store: store.superseding_fact(KATE.owner, "known"),

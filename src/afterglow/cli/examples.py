@@ -32,7 +32,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "facts show": ("facts show 1kjq8dwa38y6v9eq",),
     "facts search": ("facts search where does Ana like to sit",),
     "facts add": ("facts add 'Ana prefers the window seat.' --type preference",),
-    "facts edit": ("facts edit 1kjq8dwa38y6v9eq 'Ana prefers the aisle seat.'",),
+    "facts edit": (
+        "facts edit 1kjq8dwa38y6v9eq 'Ana prefers the aisle seat.'",
+        "facts edit 1kjq8dwa38y6v9eq --type preference",
+    ),
     "facts approve": ("facts approve 1kjq8dwa38y6v9eq",),
     "facts reject": ("facts reject 1kjq8dwa38y6v9eq",),
     "facts forget": ("facts forget 1kjq8dwa38y6v9eq --verify",),

@@ -11,6 +11,9 @@ from afterglow.cli.extracting import extract, rebuild
 from afterglow.cli.forgotten import VerboseOption, VerifyOption, YesOption, ask, proof_lines
 from afterglow.cli.search import TypeOption, recall
 from afterglow.cli.sessions import find, owner_to_change, scope
+
+
+from afterglow.cli.sessions import find, one_owner, scope
 from afterglow.errors import BadInput
 
 if TYPE_CHECKING:
@@ -217,24 +220,36 @@ def add(
         whose = await owner_to_change(memory, owner, may_be_new=new_owner)
         return await memory.facts.state(whose, text, type=type or "other")  # pyright: ignore[reportArgumentType]
 
+
+        whose = await one_owner(memory, owner)
+        return await memory.facts.state(whose, text, type=type)  # pyright: ignore[reportArgumentType]
+
     with logfile.aside(call.loaded.settings.data_dir):
         stated = call.run(act)
     fact = stated.fact
     how = f"{'New fact' if stated.new else 'Known already'} of {fact.owner}"
-    now = ", and on your word now" if stated.changed and not stated.new else ""
-    told = f"{how}{now}: {fact.id}: {fact.content}"
+    now = [*(["on your word now"] if stated.believed else []), *([f"{fact.type} now"] if stated.retyped else [])]
+    told = f"{', and '.join([how, *now])}: {fact.id}: {fact.content}"
     call.screen.answer({"fact": fact, "new": stated.new, "changed": stated.changed}, told)
 
 
 def edit(
-    call: Call, fact: FactArgument, text: TextArgument, owner: OwnerOption = None, type: TypeOption = None
+    call: Call,
+    fact: FactArgument,
+    text: Annotated[
+        str | None, typer.Argument(metavar="[TEXT]", help="The fact, in one plain sentence; needless with --type.")
+    ] = None,
+    owner: OwnerOption = None,
+    type: TypeOption = None,
 ) -> None:
-    """State a fact otherwise. The old one stays readable, superseded by the new."""
+    """State a fact otherwise. The old one stays readable, superseded by the new; another type alone makes no new one."""
+    if text is None and type is None:
+        raise BadInput("there is nothing to change; give the fact in other words, another --type, or both")
 
     async def act(memory: Memory, whose: str) -> Fact:
         return await memory.facts.edit(whose, fact, text, type=type)  # pyright: ignore[reportArgumentType]
 
-    _change(call, owner, act, "Known now", fact)
+    _change(call, owner, act, "Known now" if type is None else f"Known now as {type}", fact)
 
 
 def approve(call: Call, fact: FactArgument, owner: OwnerOption = None) -> None:
@@ -290,15 +305,16 @@ def _change(
     fact: str,
     end: str | None = None,
 ) -> None:
-    """Change what is known, and say so; of a fact that has the status `end` already, say that."""
+    """Change what is known, and say so; of a fact that is as it should be already, or has the status `end`, say that."""
     from afterglow.cli import logfile
 
     async def change(memory: Memory) -> tuple[Fact, bool]:
         found = await memory.facts.show(await scope(memory, owner), fact)
-        return (found, False) if found.status == end else (await act(memory, found.owner), True)
+        after = found if found.status == end else await act(memory, found.owner)
+        return after, after != found
 
     with logfile.aside(call.loaded.settings.data_dir):
         known, changed = call.run(change)
-    told = f"{done}: {known.id}" if changed else f"{known.id} was {end} already; nothing was changed"
+    told = f"{done}: {known.id}" if changed else f"{known.id} was {end or 'known so'} already; nothing was changed"
     content = f": {known.content}" if known.content else "" if changed else "."
     call.screen.answer({"fact": known, "changed": changed}, told + content)

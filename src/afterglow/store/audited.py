@@ -67,13 +67,16 @@ def gathered(given: Gathered, read: Read | None) -> Look[list[Fact]]:
     return look
 
 
-def status_of(fact: str) -> Look[Fact]:
-    """The fact has another status than before."""
+def changed_fact(fact: str) -> Look[Fact]:
+    """The fact has another status or type than before."""
 
     def look(tx: Tx) -> Callable[[Fact], Said | None]:
         facts.lock_owners(tx)
-        before = facts.existing_row(tx, fact)["status"]
-        return lambda found: None if found.status == before else Said(owner=found.owner, about={"fact": found.id})
+        row = facts.existing_row(tx, fact)
+        before = row["status"], row["type"]
+        return lambda found: (
+            None if (found.status, found.type) == before else Said(owner=found.owner, about={"fact": found.id})
+        )
 
     return look
 

@@ -120,6 +120,18 @@ def approve_fact(tx: Tx, fact: str, now: datetime) -> Fact:
     return whole(tx, existing_row(tx, fact))
 
 
+def retype_fact(tx: Tx, fact: str, type: FactType, now: datetime) -> Fact:
+    lock_owners(tx)
+    row = twins.shown(tx, existing_row(tx, fact))
+    if row["status"] not in ("active", "pending"):
+        raise BadInput(f"fact {fact!r} is {row['status']}; only an active or pending one can be edited")
+    if row["type"] != type:
+        for each in (row, *twins.of(tx, row)):
+            change(tx, {**each, "type": type}, now, status=each["status"], type=type)
+        changed(tx, {row["owner"]}, now)
+    return whole(tx, existing_row(tx, fact))
+
+
 def with_its_words(tx: Tx, row: Row) -> list[Row]:
     """All facts that say the same as this one in the same words, of this owner and those joined to it; superseded ones last."""
     same = """SELECT * FROM facts WHERE {mine} AND owner = :owner AND digest = :digest

@@ -51,16 +51,18 @@ class NewFact(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
 
     content: str = Field(min_length=1, max_length=2_000)
-    type: FactType = "other"
+    type: FactType | None = Field(
+        default=None, description="other, if it is not given; where the fact is known, it stays what it was"
+    )
     owner: Text | None = Field(default=None, description="Whose fact; needless where there is one owner")
 
 
 class EditedFact(BaseModel):
-    """A fact, stated otherwise."""
+    """A fact, stated otherwise: in other words, of another type, or both."""
 
     model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
 
-    content: str = Field(min_length=1, max_length=2_000)
+    content: str | None = Field(default=None, min_length=1, max_length=2_000)
     type: FactType | None = None
 
 
@@ -164,8 +166,13 @@ async def proofs(memory: Opened, access: Accessed, fact: FactName, asked: Annota
 async def edit(
     request: Request, memory: Opened, access: Accessed, fact: FactName, asked: Annotated[Asked, Query()]
 ) -> Fact:
-    """The owner states it otherwise: a new fact, in the answer, takes the place of the old one."""
+    """The owner states it otherwise: a new fact, in the answer, takes the place of the old one.
+
+    Where only its type is another, it is the same fact.
+    """
     new = EditedFact.model_validate_json(await read_body(request, BODY_BYTES_MAX))
+    if new.content is None and new.type is None:
+        raise BadInput("content, type: give one of them, or both; there is nothing else to change")
     old = await memory.facts.show(scope_of(access, asked.owner), fact)
     return await memory.facts.edit(old.owner, old.id, new.content, type=new.type)
 

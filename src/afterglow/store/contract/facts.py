@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 
-from afterglow.facts import Fact, FactPlace
+from afterglow.facts import Fact, FactPlace, FactType
 from afterglow.store import (
     audited,
     facts,
@@ -44,7 +44,12 @@ class FactVerbs(Running):
     async def approve_fact(self, owner: str, fact: str) -> Fact:
         """A pending fact is active, and takes the place of the one it supersedes."""
         run = partial(facts.approve_fact, fact=fact, now=self.clock.now())
-        return await self._write("approve_fact", owner, self._noted("approve_fact", run, audited.status_of(fact)))
+        return await self._write("approve_fact", owner, self._noted("approve_fact", run, audited.changed_fact(fact)))
+
+    async def retype_fact(self, owner: str, fact: str, type: FactType) -> Fact:
+        """The fact has this type, and so have its twins. Nothing else of it changes."""
+        run = partial(facts.retype_fact, fact=fact, type=type, now=self.clock.now())
+        return await self._write("retype_fact", owner, self._noted("retype_fact", run, audited.changed_fact(fact)))
 
     async def fact(self, scope: Scope, fact: str) -> Fact:
         """One fact, with its proof."""

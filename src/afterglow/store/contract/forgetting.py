@@ -41,7 +41,7 @@ class ForgettingVerbs(Running):
         say it in its words, go with it: what was said there was said to have it kept.
         """
         run = partial(forgetting.forget_fact, fact=fact, stated_on=stated_on, salt=self._salt(), now=self.clock.now())
-        return await self._write("forget_fact", owner, self._noted("forget_fact", run, audited.status_of(fact)))
+        return await self._write("forget_fact", owner, self._noted("forget_fact", run, audited.changed_fact(fact)))
 
     async def forget_session(self, owner: str, session: str) -> Forgotten:
         """The session is closed for good, and goes from its end on, with all that was made of it; until `done`, call again."""
