@@ -1,4 +1,4 @@
-"""A search as people and programs are told of it: the hits, and whether there are more."""
+"""What is remembered as people and programs are shown it: hits of a search and whether there are more, memory files."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from afterglow.memory import Memory
+from afterglow.memory_files import Listed
 from afterglow.search.hits import Found
 from afterglow.search.memory_search import Recalled
 
@@ -30,6 +31,18 @@ async def recall(memory: Memory, text: str, *, limit: int, **wanted: Any) -> Rec
     """What `memory.recall` finds, for who shows it."""
     found = await memory.recall(text, limit=one_more(memory, limit), **wanted)
     return Recall(hits=found.hits[:limit], by_meaning=found.by_meaning, more=len(found.hits) > limit)
+
+
+async def file_list(memory: Memory, owner: str, path: str = "") -> list[Listed]:
+    """The files and folders at a path in the owner's memory folder, once what is due to be written there is."""
+    await memory.facts.write_due_files(owner)
+    return await memory.files.file_list(owner, path)
+
+
+async def file_read(memory: Memory, owner: str, path: str) -> str:
+    """The text of a file there, in the same way."""
+    await memory.facts.write_due_files(owner)
+    return await memory.files.file_read(owner, path)
 
 
 def turns_found(found: Found, limit: int) -> FoundTurns:

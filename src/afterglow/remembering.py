@@ -280,6 +280,11 @@ class Remembered:
         """Bring the owner's files to what is known now, if that is due. Where it cannot be done it stays due, and is logged."""
         await self._worker.attend(owner, "files", owner, at_once=True)
 
+    async def write_due_files(self, owner: str) -> None:
+        """The same for who reads in the folder, of all owners that share it; what failed waits until it is tried again."""
+        for each in await self._store.folder_owners(owner):
+            await self._worker.attend(each, "files", each)
+
     async def rebuild(self, owner: str) -> Agreed:
         """Write all files of the owner anew from the database. What was edited in them is taken in first, as pending."""
         return await self._files.rebuild(owner)

@@ -21,6 +21,7 @@ from afterglow.mcp_server.server import make
 from afterglow.mcp_server.tools import TOOLS
 from afterglow.store.access import AccessScope
 from afterglow.store.sqlite import SQLiteStore
+from afterglow.work import Limits
 from tests.conftest import KATE, NOON, OTHER
 from tests.doors.conftest import talk
 from tests.remembering import remember
@@ -424,6 +425,24 @@ async def test_resources_are_listed_with_the_newest_summaries(memory: Memory) ->
         assert patterns == ["afterglow://facts/{fact}", "afterglow://summaries/{session}"]
         (content,) = (await client.read_resource(listed[-1])).contents
         assert "Lisbon" in content.text  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@pytest.mark.spec("FACT-8")
+async def test_files_that_are_due_are_written_before_they_are_listed_or_read(memory: Memory, ask: Ask) -> None:
+    await remember(memory.store, "Ana prefers tea.")
+    assert "facts/" in await ask("file_list")
+    await memory.append(OTHER, "user", "Hello.")
+    await memory.store.join(OTHER.owner, KATE.owner)
+    await remember(memory.store, "Ben owns a boat.", binding=OTHER)
+    assert "Ben owns a boat." in await ask("file_read", path="facts/index.json")
+
+
+@pytest.mark.spec("FACT-8")
+async def test_who_lists_files_that_another_process_is_about_to_write_is_told_so(memory: Memory, ask: Ask) -> None:
+    await remember(memory.store, "Ana prefers tea.")
+    await memory.store.claim_one(KATE.owner, "files", KATE.owner, holder="another", limits=Limits())
+    for tool, given in (("file_list", {}), ("file_read", {"path": "facts/index.json"})):
+        assert "ask again in a moment" in await ask(tool, fails=True, **given)
 
 
 async def test_a_fact_is_read_with_its_proof_and_a_forgotten_one_not_at_all(memory: Memory) -> None:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from afterglow import recalled
+from afterglow import recalled, recollection
 from afterglow.agent.task_tools import task_tools
 from afterglow.agent.tools import Tool, Used, tool
 from afterglow.errors import BadInput
@@ -67,13 +67,13 @@ class RecordGoal(_Given):
 
 
 async def file_list(given: FileList, used: Used) -> str:
-    listed = await used.memory.files.file_list(used.binding.owner, given.path)
+    listed = await recollection.file_list(used.memory, used.binding.owner, given.path)
     lines = [f"{each.path}/" if each.is_folder else f"{each.path} ({each.bytes} bytes)" for each in listed]
     return "\n".join(lines) or "There are no files yet."
 
 
 async def file_read(given: FileRead, used: Used) -> str:
-    return await used.memory.files.file_read(used.binding.owner, given.path)
+    return await recollection.file_read(used.memory, used.binding.owner, given.path)
 
 
 async def memory_search(given: MemorySearch, used: Used) -> str:

@@ -127,11 +127,11 @@ async def context(memory: Memory, caller: Caller, wanted: asked.ContextAsked) ->
 
 
 async def file_list(memory: Memory, caller: Caller, wanted: asked.PathAsked) -> Told:
-    return Told(text=told.files_text(await memory.files.file_list(caller.owner, wanted.path), zone_of(memory)))
+    return Told(text=told.files_text(await recollection.file_list(memory, caller.owner, wanted.path), zone_of(memory)))
 
 
 async def file_read(memory: Memory, caller: Caller, wanted: asked.FileAsked) -> Told:
-    return Told(text=await memory.files.file_read(caller.owner, wanted.path))
+    return Told(text=await recollection.file_read(memory, caller.owner, wanted.path))
 
 
 async def memory_search(memory: Memory, caller: Caller, wanted: asked.SearchAsked) -> Told:

@@ -129,6 +129,7 @@ class MemoryFiles:
     async def file_list(self, owner: str, path: str = "") -> list[Listed]:
         """The files and folders at a path in the owner's memory folder."""
         parts = reading.parts_of(path)
+        await self._check_written(owner)
         try:
             return await self._looked(owner, partial(reading.file_list, path=path))
         except NotFound:
@@ -139,7 +140,20 @@ class MemoryFiles:
     async def file_read(self, owner: str, path: str) -> str:
         """The text of a file in the owner's memory folder, marked as recalled memory."""
         reading.parts_of(path)
+        await self._check_written(owner)
         return await self._looked(owner, partial(reading.file_read, path=path))
+
+    async def _check_written(self, owner: str) -> None:
+        """That there is no folder does not say that nothing is known: it may be about to be written, or could not be."""
+        root, *_ = await self._store.folder_owners(owner)
+        if not self._is_there(root) and await self._is_known(root):
+            raise NotFound(
+                "the memory files are due to be written, and are not there yet; ask again in a moment, or use memory_search"
+            )
+
+    async def _is_known(self, root: str) -> bool:
+        counts = await self._store.fact_counts(root)
+        return any(count for status, count in counts.items() if status != "forgotten")
 
     async def _looked(self, owner: str, look: Callable[[Folder], T]) -> T:
         root, *_ = await self._store.folder_owners(owner)
@@ -155,9 +169,8 @@ class MemoryFiles:
     async def _agree(self, owner: str, *, anew: bool = False) -> tuple[Agreed, WrittenFiles]:
         """The folder of the owner that the others are joined to says all; theirs, from before they were joined, nothing."""
         root, *others = await self._store.folder_owners(owner)
-        counts = await self._store.fact_counts(root)
-        is_wanted = any(count for status, count in counts.items() if status != "forgotten")
-        folders = [each for each in (root, *others) if self._is_there(each) or (each == root and is_wanted)]
+        is_known = await self._is_known(root)
+        folders = [each for each in (root, *others) if self._is_there(each) or (each == root and is_known)]
         done = [await self._bring(each, anew) for each in folders]
         agreed = Agreed(
             written=tuple(name for each, _ in done for name in each.written),

@@ -126,8 +126,9 @@ def retype_fact(tx: Tx, fact: str, type: FactType, now: datetime) -> Fact:
     if row["status"] not in ("active", "pending"):
         raise BadInput(f"fact {fact!r} is {row['status']}; only an active or pending one can be edited")
     if row["type"] != type:
-        for each in (row, *twins.of(tx, row)):
-            change(tx, {**each, "type": type}, now, status=each["status"], type=type)
+        tx.run("UPDATE facts SET type = :type WHERE {mine} AND (id = :id OR twin_of = :id)", type=type, id=row["id"])
+        for each in (existing_row(tx, row["id"]), *twins.of(tx, row)):
+            change(tx, each, now, status=each["status"])  # which has it found by its new type
         changed(tx, {row["owner"]}, now)
     return whole(tx, existing_row(tx, fact))
 

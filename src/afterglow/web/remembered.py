@@ -140,14 +140,14 @@ async def recall(memory: Opened, access: Accessed, asked: Annotated[RecallAsked,
 async def files(memory: Opened, access: Accessed, asked: Annotated[FilesAsked, Query()]) -> Page[Listed]:
     """The files and folders in an owner's memory folder."""
     owner = await one_owner(memory, access, asked.owner)
-    return Page(items=await memory.files.file_list(owner, asked.path), next=None)
+    return Page(items=await recollection.file_list(memory, owner, asked.path), next=None)
 
 
 @router.get("/files/text")
 async def file(memory: Opened, access: Accessed, asked: Annotated[FileAsked, Query()]) -> FileText:
     """The text of a memory file, marked as recalled memory; of a very long one the beginning."""
     owner = await one_owner(memory, access, asked.owner)
-    return FileText(path=asked.path, text=await memory.files.file_read(owner, asked.path))
+    return FileText(path=asked.path, text=await recollection.file_read(memory, owner, asked.path))
 
 
 @router.post("/files/rebuild", dependencies=[Depends(nothing_sent)])
