@@ -665,7 +665,7 @@ async def test_of_an_owner_that_was_forgotten_no_file_and_no_name_stays(
 async def test_files_that_are_not_ours_are_left_alone(store: Store, files: MemoryFiles, folder: Path) -> None:
     await remember(store, "One thing")
     await work(store, files)
-    others = {"notes.md": "mine", "2026-13-01.json": "no month", "2026-03-02.json~": "an editor's", "x.json": "{}"}
+    others = {"notes.md": "mine", "26-03-01.json": "no year", "2026-03-02.json~": "an editor's", "x.json": "{}"}
     for name, text in others.items():
         (folder / name).write_text(text)
     (folder.parent / "notes.md").write_text("mine too")
@@ -673,6 +673,27 @@ async def test_files_that_are_not_ours_are_left_alone(store: Store, files: Memor
     assert {name: (folder / name).read_text() for name in others} == others
     assert not done.taken and not done.troubles
     assert "mine too" in await files.file_read(KATE.owner, "notes.md")
+
+
+@pytest.mark.spec("FACT-6")
+async def test_a_file_of_a_day_that_there_is_not_is_left_as_it_is_and_told_until_it_is_renamed(
+    store: Store, files: MemoryFiles, folder: Path
+) -> None:
+    fact = await remember(store, "One thing")
+    await work(store, files)
+    (folder / "2026-11-31.json").write_text('{"facts": [{"content": "Another thing"}]}')
+    await look(files)
+    await work(store, files)
+    (trouble,) = await store.file_troubles(KATE.owner)
+    assert trouble.name == "facts/2026-11-31.json" and "no such day" in trouble.problem
+    await store.forget_fact(KATE.owner, fact.id)
+    await work(store, files)
+    assert "Another thing" in (folder / "2026-11-31.json").read_text(), "it was never written from here"
+    (folder / "2026-11-31.json").rename(folder / "2026-11-30.json")
+    await look(files)
+    await work(store, files)
+    assert await store.file_troubles(KATE.owner) == []
+    assert [each.content for each in await store.facts(KATE.owner, ALL)] == ["Another thing"]
 
 
 @pytest.mark.spec("FACT-6")

@@ -414,3 +414,18 @@ def test_the_owner_gives_a_fact_another_type_and_it_is_the_same_fact(run: Run, t
     assert (believed["id"], believed["status"], believed["trust"]) == (waiting["id"], "active", "owner")
     assert "there is nothing to change" in run("facts", "edit", fact["id"], code=2).stderr
     assert "'rumour' is not known" in run("facts", "edit", fact["id"], "--type", "rumour", code=2).stderr
+
+
+@pytest.mark.spec("FACT-6", "DOOR-2")
+def test_a_rebuild_that_leaves_files_as_they_are_fails_and_names_them(run: Run, told: Path) -> None:
+    run("facts", "add", "I like green tea")
+    (facts,) = (told / "memory").glob("*/facts")
+    (facts / "2026-01-31.json").write_text("oh")
+    (facts / "2026-11-31.json").write_text('{"facts": []}')
+    wrong = one_line(run("facts", "rebuild", code=1).stderr)
+    assert "facts/2026-01-31.json of kate/telegram/ana is left as it is: it is not JSON" in wrong
+    assert "facts/2026-11-31.json of kate/telegram/ana is left as it is: there is no such day" in wrong
+    assert len(json.loads(run("facts", "rebuild", "--json", code=1).stdout)["trouble"]) == 2
+    for each in ("2026-01-31.json", "2026-11-31.json"):
+        (facts / each).unlink()
+    run("facts", "rebuild")

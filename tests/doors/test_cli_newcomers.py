@@ -137,13 +137,13 @@ def test_a_rebuild_says_what_it_took_in_and_each_trouble_once(run: Run, told: Pa
     document["facts"].append({"content": "The cat is called Miez."})
     page.write_text(json.dumps(document))
     (page.parent / "undated.json").write_text("broken")
-    done = run("facts", "rebuild")
+    done = run("facts", "rebuild", code=1)
     (taken,) = (each for each in items(run, "--status", "pending") if "Miez" in each["content"])
     assert f"Taken in as pending: 1\n  {taken['id']}  The cat is called Miez.\n" in done.stdout
     assert one_line(done.stderr).count("undated.json") == 1
     assert "is left as it is: it is not JSON" in one_line(done.stderr)
     assert "`afterglow facts list --status pending`" in one_line(done.stderr)
-    assert json.loads(run("facts", "rebuild", "--json").stdout)["taken"] == []
+    assert json.loads(run("facts", "rebuild", "--json", code=1).stdout)["taken"] == []
     assert "undated.json" not in run("facts", "approve", taken["id"]).stderr, "what is logged stays in the log"
 
 
@@ -175,7 +175,7 @@ def test_the_doctor_shows_memory_files_that_nobody_can_read(run: Run, told: Path
     assert fine["level"] == "fine"
     (page,) = told.rglob("facts/2*.json")
     page.write_text("broken")
-    run("facts", "rebuild")
+    run("facts", "rebuild", code=1)
     (trouble,) = findings(run, "memory files")
     assert trouble["level"] == "warning" and f"{page.name} of {KATE.owner} is left as it is" in trouble["text"]
     page.unlink()

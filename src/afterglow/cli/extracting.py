@@ -148,7 +148,10 @@ async def _unread(memory: Memory, whose: Any, anew: bool) -> list[Session]:
 
 
 def rebuild(call: Call, owner: OwnerOption = None) -> None:
-    """Write the files of the memory folder anew from the database. What somebody edited in them is taken in as pending."""
+    """Write the files of the memory folder anew from the database. What somebody edited in them is taken in as pending.
+
+    A file that cannot be read is left as it is and named; then the exit code is 1.
+    """
     from afterglow.cli import logfile
     from afterglow.cli.screen import count
 
@@ -176,3 +179,5 @@ def rebuild(call: Call, owner: OwnerOption = None) -> None:
         call.screen.note(f"`{pending}` shows what waits for your approval.")
     for each in notes:
         call.screen.warn(each)
+    if any(each.troubles for each in done):
+        raise typer.Exit(1)

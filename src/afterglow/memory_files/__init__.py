@@ -21,7 +21,7 @@ from typing import TypeVar
 from afterglow.errors import AfterglowError, ClaimLost, NotFound, StoreUnusable
 from afterglow.facts import Fact
 from afterglow.memory_files import reading
-from afterglow.memory_files.documents import FACTS, INDEX, digest_of, is_one_of_ours
+from afterglow.memory_files.documents import FACTS, INDEX, digest_of, is_of_no_day, is_one_of_ours
 from afterglow.memory_files.folder import Changed, Folder, Signature, signature
 from afterglow.memory_files.holding import finished, held, surveyed, written
 from afterglow.memory_files.names import folder_name, owner_of
@@ -240,7 +240,7 @@ class MemoryFiles:
         now: dict[str, _Seen]
         try:
             with self._own(owner) as own, own.folder(FACTS) as facts:
-                names = {name for name in facts.names() if is_one_of_ours(name)} | wanted.keys()
+                names = {name for name in facts.names() if is_one_of_ours(name) or is_of_no_day(name)} | wanted.keys()
                 now = {name: (signature(facts.look(name)), wanted.get(name)) for name in names}
                 new = [name for name in names if now[name] != before.get(name)]
                 others = [name for name in new if digest_in(facts, name) != wanted.get(name)]

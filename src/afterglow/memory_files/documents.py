@@ -46,6 +46,12 @@ def is_one_of_ours(name: str) -> bool:
     return name in (INDEX, UNDATED) or (name.endswith(".json") and is_day(name.removesuffix(".json")))
 
 
+def is_of_no_day(name: str) -> bool:
+    """Whether it is named as the file of a day is, and there is no such day: 2026-11-31.json."""
+    day = name.removesuffix(".json")
+    return name.endswith(".json") and _DAY.fullmatch(day) is not None and not is_day(day)
+
+
 def is_day(text: str) -> bool:
     """Whether this is a day: 2026-03-02."""
     if not _DAY.fullmatch(text):

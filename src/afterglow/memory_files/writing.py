@@ -14,10 +14,12 @@ from functools import partial
 
 from afterglow import failpoints
 from afterglow.errors import AfterglowError, BadInput, ClaimLost, NotFound
-from afterglow.memory_files.documents import FACTS, INDEX, digest_of, ends_as_written, is_one_of_ours
+from afterglow.memory_files.documents import FACTS, INDEX, digest_of, ends_as_written, is_of_no_day, is_one_of_ours
 from afterglow.memory_files.edits import BYTES_MAX, OWN_BYTES_MAX, Change, Difference, Page, difference, page_of
 from afterglow.memory_files.folder import Changed, Folder, Lock, Signature, signature
 from afterglow.store.files import Remembered
+
+_NO_DAY = "there is no such day, so that nothing is taken from it; name it after one that there is"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,10 +45,11 @@ class _Found:
 
 def survey(folder: Folder, wanted: Mapping[str, bytes], remembered: Remembered) -> Survey:
     """Look at every file of ours in the folder."""
-    names = [name for name in folder.names() if is_one_of_ours(name)]
+    everything = folder.names()
+    names = [name for name in everything if is_one_of_ours(name)]
     there = {name: found for name in names if (found := _found(folder, name, wanted.get(name))) is not None}
     index = there[INDEX].page if INDEX in there else None
-    left: dict[str, str] = {}
+    left = {} if remembered.is_gone else {name: _NO_DAY for name in everything if is_of_no_day(name)}
     changes: list[Change] = []
     notes: list[str] = []
     for name, found in there.items():
