@@ -324,6 +324,32 @@ async def test_new_sentences_are_taken_from_days_from_new_days_and_from_the_inde
     assert await is_equal_to_the_database(store, folder)
 
 
+@pytest.mark.spec("FACT-3", "FACT-6")
+async def test_tomorrow_in_a_file_is_the_day_it_is_seen_from_that_of_its_entry(
+    store: Store, files: MemoryFiles, folder: Path, clock: FixedClock
+) -> None:
+    await remember(store, "One thing")
+    await work(store, files)
+    (folder / "2025-12-24.json").write_text('{"facts": [{"content": "The tree goes tomorrow"}]}')
+    rewrite(folder / "index.json", lambda index: index["facts"].append({"line": "Bo was fed two hours ago."}))
+    rewrite(folder / "index.json", lambda index: index["facts"].append({"line": "Tea is at five today."}))
+    index = (folder / "index.json").read_bytes()
+    await files.rebuild(KATE.owner)
+    pending = {each.content: each for each in await store.facts(KATE.owner, WantedFacts(status="pending"))}
+    assert {content: each.source_date for content, each in pending.items()} == {
+        "The tree goes on 25 December 2025": "2025-12-24",
+        "Bo was fed on 2 March 2026.": DAY,
+        "Tea is at five on 2 March 2026.": DAY,
+    }
+    (proof,) = pending["The tree goes on 25 December 2025"].evidence
+    assert proof.quote == "The tree goes tomorrow"
+    assert (await store.turn(KATE.owner, proof.session, proof.seq)).text == proof.quote
+    clock.move(86_400)
+    (folder / "index.json").write_bytes(index)
+    assert not (await files.rebuild(KATE.owner)).taken, "it was taken in on the day before"
+    assert await is_equal_to_the_database(store, folder)
+
+
 @pytest.mark.spec("FACT-6")
 async def test_what_somebody_took_out_is_put_back_and_told(store: Store, files: MemoryFiles, folder: Path) -> None:
     await remember(store, "One thing")

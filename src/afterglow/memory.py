@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from afterglow import guard, settings
 from afterglow.behind import Behind
@@ -156,7 +157,7 @@ class Memory(Returning):
         self.contexts = Contexts(store, self.means_of)
         self.clearing = Clearing(store, self.intake.prepare)
         self.summarising = Summaries(store, self.means_of, self.contexts)
-        self.files = MemoryFiles(store, settings.data_dir, self.intake.prepare)
+        self.files = MemoryFiles(store, settings.data_dir, self.intake.prepare, ZoneInfo(settings.zone))
         self.reading = Facts(store, self.means_of, Near(store, lambda: self._meaning))
         self._frames: dict[str, Frame] = {}
         self._conversation = Conversation(store, self.frame_of, self.intake.prepared)

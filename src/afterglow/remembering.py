@@ -25,7 +25,7 @@ from afterglow.facts import (
     Status,
     normalised,
 )
-from afterglow.facts.dates import made_absolute
+from afterglow.facts.dates import as_stated
 from afterglow.forget import rewritten
 from afterglow.memory_files import Agreed, MemoryFiles
 from afterglow.memory_files.taking import address_of
@@ -298,10 +298,9 @@ class Remembered:
         return entry
 
     def _absolute(self, note: Draft) -> str:
-        """What the owner stated with "tomorrow" as the day it is; as it was typed, where that would be too long."""
+        """What the owner stated with "tomorrow" as the day it is."""
         assert note.at is not None, "a note says when it was written"
-        absolute = made_absolute(note.text, note.at.astimezone(self._zone).date())
-        return absolute if len(absolute) <= CONTENT_CHARS_MAX else note.text
+        return as_stated(note.text, note.at.astimezone(self._zone))
 
     def _fact(self, turn: Turn, content: str, type: FactType, supersedes: str | None) -> Fact:
         return Fact(

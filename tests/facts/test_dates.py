@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 
 import pytest
 
-from afterglow.facts.dates import left_relative, made_absolute, unsupported_days, years_named
+from afterglow.facts.dates import as_stated, left_relative, made_absolute, unsupported_days, years_named
 from afterglow.facts.days import days_named
 
 SAID = date(2026, 3, 4)  # a Wednesday
@@ -175,6 +175,33 @@ def test_a_day_without_a_year_may_be_of_the_years_around() -> None:
 def test_what_no_rule_can_place_is_told_apart_from_what_needs_no_day() -> None:
     assert left_relative("Ana called two hours ago.")
     assert not left_relative('The user likes "Tomorrow Never Dies" and every Friday.')
+
+
+@pytest.mark.spec("FACT-3")
+@pytest.mark.parametrize(
+    ("text", "absolute"),
+    [
+        ("The cat was fed two hours ago.", "The cat was fed on 4 March 2026."),
+        ("About 10 hours ago Ana called", "On 3 March 2026 Ana called"),
+        ("Ana called half an hour ago", "Ana called on 4 March 2026"),
+        ("Ana hat vor drei Stunden angerufen", "Ana hat 2026-03-04 angerufen"),
+        ("Ana called tomorrow's host an hour ago", "Ana called 5 March 2026's host on 4 March 2026"),
+        ("Ana called two to three hours ago", "Ana called two to three hours ago"),
+        ("Ana called 1.5 hours ago", "Ana called 1.5 hours ago"),
+        ("Ana called two and a half hours ago", "Ana called two and a half hours ago"),
+        ("Ana always says she ate an hour ago", "Ana always says she ate an hour ago"),
+        ("x" * 480 + " was seen an hour ago", "x" * 480 + " was seen an hour ago"),
+    ],
+)  # fmt: skip
+def test_what_was_stated_of_hours_ago_is_of_the_day_that_was(text: str, absolute: str) -> None:
+    assert as_stated(text, datetime(2026, 3, 4, 9, 30)) == absolute
+
+
+@pytest.mark.spec("FACT-3")
+def test_seen_from_another_day_nobody_can_tell_hours() -> None:
+    text = "The cat was fed two hours ago, and the vet comes tomorrow."
+    absolute = "The cat was fed two hours ago, and the vet comes on 2 February 2026."
+    assert as_stated(text, datetime(2026, 3, 4, 9, 30), date(2026, 2, 1)) == absolute
 
 
 @pytest.mark.spec("FACT-4")

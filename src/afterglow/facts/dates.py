@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import calendar
 import re
-from datetime import date
+from datetime import date, datetime, timedelta
 
+from afterglow.facts import CONTENT_CHARS_MAX
 from afterglow.facts.days import ABSOLUTE, ISO_MONTH, MONTH_YEAR, RELATIVE, days_named, folded, meant, misnamed, written
 from afterglow.facts.months import DAY, MONTH, MONTHS
 from afterglow.facts.nth import nths_written
+from afterglow.facts.numbers import COUNTS, number_of
 from afterglow.facts.quoted import QUOTATION
 from afterglow.facts.spans import spans_in, spans_written
 
@@ -33,6 +35,14 @@ _WITH_YEAR = re.compile(r"(?P<day>\d{1,2}\.? (?:de )?[^\W\d_]+)(?: de)? (?P<year
 FEW = re.compile(
     r"(?<!\w)(?:(?P<few>a few|several|some|many) (?P<unit>day|week|month|year)s ago|the other day)(?!\w)", re.IGNORECASE
 )
+_COUNT = rf"\d{{1,3}}|{'|'.join(sorted(COUNTS, key=len, reverse=True))}"
+_HOURS = re.compile(
+    r"(?<![\w.,:/–-])(?<!\bto )(?<!\bor )(?<!\band )(?:(?:about|around|almost|nearly|roughly|only|just) )?"
+    rf"(?:(?P<half>half an hour)|(?P<ago>{_COUNT}) (?P<unit>hour|minute)s?) ago(?!\w)"
+    rf"|(?<!\w)vor (?P<vor>{_COUNT}) (?P<vor_unit>stunde|minute)n?(?!\w)",
+    re.IGNORECASE,
+)
+"""How long ago, in hours and minutes. What is counted otherwise ("two to three", "two and a half") is not placed."""
 _LEFT = re.compile(
     rf"(?<!\w)(?:tomorrow|yesterday|today|tonight|(?:next|last|coming) (?:{DAY})"
     r"|(?<!the )(?:next|last) (?:week|weekend|month|year|quarter)"
@@ -69,6 +79,16 @@ def made_absolute(text: str, said: date) -> str:
     return text
 
 
+def as_stated(text: str, at: datetime, day: date | None = None) -> str:
+    """What somebody stated at this moment, or for another day, made absolute; as it is, where that is too long for a fact.
+
+    Hours ago are of the day on which that was; seen from a day alone nobody can tell.
+    """
+    on = day or at.date()
+    absolute = made_absolute(_hours_of(text, at) if on == at.date() else text, on)
+    return absolute if len(absolute) <= CONTENT_CHARS_MAX else text
+
+
 def left_relative(text: str) -> bool:
     """Whether the text still speaks of a day that can only be told from the day it was said on."""
     return not AGAIN.search(text) and any(not _is_title(match) for match in _LEFT.finditer(text))
@@ -98,6 +118,16 @@ def _days_of(text: str, said: date) -> str:
         return _led(match, " or ".join(map(day_text, days)), "on")
 
     return RELATIVE.sub(absolute, text)
+
+
+def _hours_of(text: str, at: datetime) -> str:
+    def absolute(match: re.Match[str]) -> str:
+        unit = (match["unit"] or match["vor_unit"] or "minute").lower()
+        count = 30 if match["half"] else number_of(match["ago"] or match["vor"])
+        day = (at - timedelta(minutes=count if unit == "minute" else 60 * count)).date()
+        return day.isoformat() if match["vor"] else _led(match, day_text(day), "on")
+
+    return text if AGAIN.search(text) else _HOURS.sub(absolute, text)
 
 
 def _few_of(text: str, said: date) -> str:

@@ -14,6 +14,7 @@ import logging
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -63,10 +64,13 @@ class Agreed:
 class MemoryFiles:
     """The memory folders under a data folder."""
 
-    def __init__(self, store: Store, data_dir: Path, entry_of: Callable[[Draft, str], Entry]) -> None:
+    def __init__(
+        self, store: Store, data_dir: Path, entry_of: Callable[[Draft, str], Entry], zone: tzinfo = UTC
+    ) -> None:
+        """`zone` is where "tomorrow" in an edited file is a day."""
         self._store = store
         self._path = data_dir / FOLDER
-        self._taking = Taking(store, entry_of)
+        self._taking = Taking(store, entry_of, zone)
         self._seen: dict[str, dict[str, _Seen]] = {}
         """For `edited`: of each owner's folder, each file as it was when it was last looked at."""
 

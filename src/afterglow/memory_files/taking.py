@@ -10,11 +10,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, tzinfo
 from hashlib import blake2b
 
 from afterglow.clock import new_id
 from afterglow.errors import BadInput, ClaimLost
 from afterglow.facts import CONTENT_CHARS_MAX, Evidence, Fact, normalised
+from afterglow.facts.dates import as_stated
 from afterglow.memory_files.edits import Change
 from afterglow.store.contract import Store
 from afterglow.store.facts import Gathered
@@ -34,19 +36,32 @@ class Sentence:
 
     change: Change
     entry: Entry
+    at: datetime
+    """When it was written down, in the owner's zone."""
+
+    @property
+    def said(self) -> str:
+        """The text, its secrets taken out."""
+        return self.entry.draft.text.strip()
+
+    @property
+    def day(self) -> str:
+        """The day it is of."""
+        return self.change.source_date or self.at.date().isoformat()
 
     @property
     def content(self) -> str:
-        """What the fact says: the text, its secrets taken out."""
-        return self.entry.draft.text.strip()
+        """What the fact says: the same, with "tomorrow" as the day it is seen from its own."""
+        return as_stated(self.said, self.at, date.fromisoformat(self.day))
 
 
 class Taking:
     """Takes in what people and programs wrote into memory files."""
 
-    def __init__(self, store: Store, entry_of: Callable[[Draft, str], Entry]) -> None:
+    def __init__(self, store: Store, entry_of: Callable[[Draft, str], Entry], zone: tzinfo = UTC) -> None:
         self._store = store
         self._entry_of = entry_of
+        self._zone = zone
 
     async def take(self, changes: Sequence[Change]) -> list[Fact]:
         """The facts that came of it, all pending."""
@@ -68,11 +83,15 @@ class Taking:
                     len(sentences) - len(new),
                 )
             turns = [await self._store.append(owner, binding, each.entry) for each in new]
+            begun = [replace(each, at=self._here(turn.at)) for each, turn in zip(new, turns, strict=True)]
+            if [each.content for each in begun] != [each.content for each in new]:
+                sentences = _distinct(begun)  # written down on an earlier day, and seen from that
+                continue
             # A turn that says it no more was forgotten, and so stays what it said.
             proved = [
                 (each, turn)
                 for each, turn in zip(new, turns, strict=True)
-                if turn.cut or turn.text.strip() == each.content
+                if turn.cut or turn.text.strip() == each.said
             ]
             if not proved:
                 return []
@@ -94,16 +113,20 @@ class Taking:
 
     def _sentence(self, change: Change, binding: Binding) -> Sentence:
         place = "\0".join((change.name, change.supersedes or "", change.content))
+        now = self._store.clock.now()
         draft = Draft(
             role="tool",
             text=change.content,
             trust="external",
             origin="import",
-            at=self._store.clock.now(),
+            at=now,
             channel=CHANNEL,
             key=f"file {blake2b(place.encode(), digest_size=16).hexdigest()}",
         )
-        return Sentence(change=change, entry=self._entry_of(draft, binding.agent))
+        return Sentence(change=change, entry=self._entry_of(draft, binding.agent), at=self._here(now))
+
+    def _here(self, moment: datetime) -> datetime:
+        return moment.astimezone(self._zone)
 
     def _fact(self, sentence: Sentence, turn: Turn) -> Fact:
         change, now = sentence.change, self._store.clock.now()
@@ -113,7 +136,7 @@ class Taking:
             type=change.type,
             content=sentence.content,
             confidence=change.confidence,
-            source_date=change.source_date or turn.at.date().isoformat(),
+            source_date=sentence.day,
             extracted_at=now,
             trust="external",
             status="pending",
@@ -124,7 +147,7 @@ class Taking:
             model="none",
             prompt="none",
             changed_at=now,
-            evidence=(Evidence(session=turn.session, seq=turn.seq, quote=sentence.content, at=turn.at),),
+            evidence=(Evidence(session=turn.session, seq=turn.seq, quote=sentence.said, at=turn.at),),
         )
 
 
