@@ -231,7 +231,7 @@ def test_facts_are_found_by_search_and_the_files_follow(run: Run, told: Path) ->
     run("facts", "forget", fact["id"], "--yes")
     assert not any("aisle" in file.read_text() for file in told.rglob("*.json"))
     index.write_text("broken")
-    rebuilt = run("facts", "rebuild")
+    rebuilt = run("facts", "rebuild", code=1)
     assert rebuilt.stdout.startswith("The files of 1 owner are in ")
 
 
