@@ -11,9 +11,6 @@ from afterglow.cli.extracting import extract, rebuild
 from afterglow.cli.forgotten import VerboseOption, VerifyOption, YesOption, ask, proof_lines
 from afterglow.cli.search import TypeOption, recall
 from afterglow.cli.sessions import find, owner_to_change, scope
-
-
-from afterglow.cli.sessions import find, one_owner, scope
 from afterglow.errors import BadInput
 
 if TYPE_CHECKING:
@@ -218,10 +215,6 @@ def add(
 
     async def act(memory: Memory) -> Stated:
         whose = await owner_to_change(memory, owner, may_be_new=new_owner)
-        return await memory.facts.state(whose, text, type=type or "other")  # pyright: ignore[reportArgumentType]
-
-
-        whose = await one_owner(memory, owner)
         return await memory.facts.state(whose, text, type=type)  # pyright: ignore[reportArgumentType]
 
     with logfile.aside(call.loaded.settings.data_dir):
