@@ -71,16 +71,27 @@ class Meaning:
         self._store = store
         self._embedder = embedder
         self._other = other
+        self._used: dict[str, Embedder] = {}
+        """The embedder of each owner's last query."""
         self._kept: OrderedDict[tuple[str, int], tuple[asyncio.Lock, Signs]] = OrderedDict()
 
     async def asked(self, owner: str, text: str) -> Asked | None:
         """A query, beside the owner's vectors as they are now; None where there are none that can be used."""
-        in_use = await self._in_use(owner)
-        if in_use is None:
+        before = self._used.get(owner)  # it is most likely still in use, so it begins at once
+        early, compared = await asyncio.gather(
+            _embedded(before, text) if before else _nothing(), self._compared_with(owner)
+        )
+        if compared is None:
             return None
-        generation, embedder = in_use
-        (vector,), signs = await asyncio.gather(embedder.embed([text]), self._signs(owner, generation))
+        generation, embedder, signs = compared
+        self._used[owner] = embedder
+        vector = early if early is not None and embedder is before else await _embedded(embedder, text)
         return Asked(store=self._store, owner=owner, generation=generation, vector=vector, signs=signs)
+
+    async def _compared_with(self, owner: str) -> tuple[int, Embedder, Signs] | None:
+        """The vectors that are in use now, and the embedder that made them."""
+        in_use = await self._in_use(owner)
+        return None if in_use is None else (*in_use, await self._signs(owner, in_use[0]))
 
     async def _in_use(self, owner: str) -> tuple[int, Embedder] | None:
         """The newest vectors that are complete; if none can be used, what there is of the newest; None without any."""
@@ -131,4 +142,14 @@ class Meaning:
             return sum(signs.whole_bytes for _, signs in self._kept.values())
 
         while len(self._kept) > _OWNERS_KEPT or (len(self._kept) > 1 and whole_bytes() > _WHOLE_BYTES_KEPT):
-            self._kept.popitem(last=False)
+            (owner, _), _ = self._kept.popitem(last=False)
+            self._used.pop(owner, None)
+
+
+async def _embedded(embedder: Embedder, text: str) -> Sequence[float]:
+    (vector,) = await embedder.embed([text])
+    return vector
+
+
+async def _nothing() -> None:
+    return None

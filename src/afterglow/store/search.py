@@ -313,15 +313,8 @@ def _stats(tx: Tx, holding: dict[tuple[Group, str], int], sessions: list[tuple[s
 
 
 def _indexed(row: Row) -> Indexed:
-    return Indexed(
-        session=row["place"],
-        seq=row["seq"],
-        role=row["label"],
-        at_us=row["at"],
-        terms=tuple(row["terms"].split(" ")),
-        owner=row["owner"],
-        id=row["id"],
-    )
+    terms = tuple(row["terms"].split(" "))
+    return Indexed(row["place"], row["seq"], row["label"], row["at"], terms, row["owner"], row["id"])
 
 
 def _record(row: Row) -> Record:
