@@ -168,7 +168,9 @@ async def measured(store: Store, meaning: Meaning | None, asked: list[str]) -> d
         "p95_milliseconds": _p95(times),
         "p95_milliseconds_of_processor": _p95(worked),
         "p95_milliseconds_of_the_middle_round": _p95(rounds[ROUNDS // 2][0]),
-        "p95_milliseconds_of_each_at_its_quietest": _p95([min(each) for each in zip(*(one for one, _ in rounds), strict=True)]),
+        "p95_milliseconds_of_each_at_its_quietest": _p95(
+            [min(each) for each in zip(*(one for one, _ in rounds), strict=True)]
+        ),
     }
 
 
