@@ -9,9 +9,8 @@ import asyncio
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from pathlib import Path
 
 from afterglow.errors import StoreError
@@ -47,6 +46,7 @@ class Proof:
     """What a search of all bytes found of what was forgotten."""
 
     clean: bool
+    """Whether something was looked for, everywhere, and nothing of it is left."""
     looked_at: tuple[str, ...]
     found: tuple[str, ...]
     """Where something of it still is, though no turn says it."""
@@ -54,7 +54,7 @@ class Proof:
     """Where other turns, sessions or owners have the same words; these prove nothing about what was forgotten."""
     not_looked_at: tuple[str, ...]
     sought: int
-    """How many pieces of text were looked for. Without any, nothing is proved."""
+    """How many pieces of text were looked for. Without any, nothing is proved, and nothing is called clean."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,7 +88,7 @@ async def prove(
     }  # the index has a word that a turn says in small letters
     left = [each for each in held if each.word.casefold() not in said and _came_from(each, owner, session)]
     return Proof(
-        clean=not in_files and not left and not closed,
+        clean=bool(sought) and not in_files and not left and not closed,
         looked_at=("the rows of every table", *(str(path) for path in files if path not in closed)),
         found=tuple(dict.fromkeys([*map(_row, left), *in_files])),
         said_elsewhere=tuple(dict.fromkeys(_row(each) for each in held if each not in left)),
@@ -197,42 +197,36 @@ def _forms(piece: str) -> set[bytes]:
 
 
 def pieces(text: str) -> list[str]:
-    """What a text is recognised by: its runs of telling words, the shortest first, and its rare words; without runs, itself.
+    """What a text is recognised by: runs of its words, those that cover it first, and its rare words; without runs, itself.
 
     That may be too short to be looked for: `prove` says so.
     """
-    spans = [match.span() for match in _WORD.finditer(text)]
-    words = [text[start:end] for start, end in spans]
-    weights = {word: _weight(word) for word in set(words)}
-    runs = _runs(text, spans, [0, *accumulate(weights[word] for word in words)])
-    rare = [word for word in words if _is_rare(word)]
+    runs = [run for line in text.splitlines() for run in _runs(line)]
+    rare = [match[0] for match in _WORD.finditer(text) if _is_rare(match[0])]
     rare += [word.lower() for word in rare]  # as the index of words has them
-    found = [*rare[:_OF_ONE_TEXT_MAX], *runs[:_OF_ONE_TEXT_MAX]]
+    covering = [run for run, covers in runs if covers]
+    found = [*rare[:_OF_ONE_TEXT_MAX], *[*covering, *(run for run, covers in runs if not covers)][:_OF_ONE_TEXT_MAX]]
     if not runs:
         found.append(text.strip()[:_WHOLE_CHARS_MAX].rstrip())
     return [piece for piece in dict.fromkeys(found) if piece]
 
 
-def _runs(text: str, spans: Sequence[tuple[int, int]], weight_before: Sequence[int]) -> list[str]:
-    """From each word on as many as tell enough; where none do, less must be enough, and of common words many must do."""
-    for weight_min in (_TELLING_MIN, 1, 0):
-        found: list[tuple[int, str]] = []
-        for first, (start, _) in enumerate(spans):
-            fewest = _RUN_WORDS if weight_min else _RUN_WORDS_MAX
-            for words in range(fewest, min(_RUN_WORDS_MAX, len(spans) - first) + 1):
-                if weight_before[first + words] - weight_before[first] >= weight_min:
-                    found.append((words, text[start : spans[first + words - 1][1]]))
-                    break
-        found = [(words, run) for words, run in found if len(run) >= _RUN_CHARS_MIN and "\n" not in run]
-        if found:
-            return [run for _, run in sorted(found, key=_fewest_words_first)]
-    return []
-
-
-def _fewest_words_first(run: tuple[int, str]) -> tuple[int, int]:
-    """Of as many words, the longest."""
-    words, text = run
-    return words, -len(text)
+def _runs(line: str) -> Iterator[tuple[str, bool]]:
+    """From each word on as many as tell enough, or of common ones many; and whether it begins where the one before ends."""
+    spans = [match.span() for match in _WORD.finditer(line)]
+    covered = 0
+    for first, (start, _) in enumerate(spans):
+        weight = 0
+        for number, (begin, end) in enumerate(spans[first : first + _RUN_WORDS_MAX], 1):
+            weight += _weight(line[begin:end])
+            is_telling = number >= _RUN_WORDS and weight >= _TELLING_MIN
+            if (is_telling or number == _RUN_WORDS_MAX) and end - start >= _RUN_CHARS_MIN:
+                yield line[start:end], start >= covered
+                covered = max(covered, end) if start >= covered else covered
+                break
+        else:
+            if not first and len(bare := line.strip()) >= _RUN_CHARS_MIN:  # a short line is looked for as it is
+                yield bare[:_WHOLE_CHARS_MAX].rstrip(), True
 
 
 def _weight(word: str) -> int:

@@ -345,3 +345,41 @@ async def test_sqlite_lists_facts_of_a_status_in_the_order_of_an_index(
     found = await store._read("plan", OWNER, plan)
     assert "USING INDEX facts_newest" in found and "TEMP B-TREE" not in found
     await store.close()
+
+
+@pytest.mark.spec("FACT-11", "P12")
+async def test_a_fact_that_was_superseded_is_forgotten_by_its_own_name_too(store: Store) -> None:
+    tea = await remember(store, "Ana likes tea.")
+    coffee = await remember(store, "Ana likes coffee.", supersedes=tea.id)
+    again = await remember(store, "Ana likes tea.", supersedes=coffee.id)
+    stone = await store.forget_fact(OWNER, tea.id)
+    assert (stone.id, stone.status, stone.content) == (again.id, "forgotten", ""), "one stone does for both"
+    assert [each.content for each in await store.facts(OWNER, WantedFacts(status=None), limit=10)] == [
+        "Ana likes coffee."
+    ]
+    assert await broken(store) == []
+
+
+@pytest.mark.spec("FACT-5")
+async def test_what_was_contradicted_does_not_return_while_another_joined_says_the_same(store: Store) -> None:
+    rome = await remember(store, "Ana lives in Rome.")
+    bonn = await remember(store, "Ana lives in Bonn.", supersedes=rome.id)
+    theirs = await remember(store, "Ana lives in Bonn.", binding=OTHER)
+    await store.join(OTHER.owner, OWNER)
+    proof = bonn.evidence[0]
+    await store.forget_turns(OWNER, proof.session, proof.seq, proof.seq)
+    assert (await store.fact(OWNER, rome.id)).status == "superseded"
+    assert (await store.fact(OWNER, theirs.id)).status == "active"
+    found = await store.superseding_fact(OWNER, rome.id)
+    assert found is not None and found.id == theirs.id
+    assert await broken(store) == []
+
+
+@pytest.mark.spec("SAFE-3")
+async def test_an_imported_stone_tells_nothing_either(store: Store) -> None:
+    known = await remember(store, "Ana lives in Rome.")
+    told = {"type": "person", "confidence": "high", "model": "large", "prompt": "facts-1"}
+    stone = replace(known, id="1kjq8dwa38y6v9eq", status="forgotten", content="", evidence=(), **told)
+    await store.restore_fact(stone, "0" * 32)
+    kept = await store.fact(OWNER, stone.id)
+    assert (kept.type, kept.confidence, kept.model, kept.prompt) == ("other", "low", "none", "none")

@@ -1207,13 +1207,39 @@ async def test_a_proof_is_not_drowned_by_words_that_everybody_says(store: Store,
 
 
 @pytest.mark.spec("SAFE-3")
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (
+            "My sister and I went to Lisbon. I am not going to be with him any more, I do not want to be.",
+            "I am not going to be with him any more",
+        ),
+        ("I do not want him to know about it. Carla visited Lisbon yesterday evening.", "I do not want him to know"),
+        ("Bob has HIV now", "note: Bob has HIV now."),
+        ("From the list of today:\nAspirin 100mg\nCipralex 10mg", "Cipralex 10mg"),
+        (
+            " ".join(f"the {a}{b} quokka" for a in "abcdefghij" for b in "klmno") + " my dog Rufus barked",
+            "dog Rufus barked",
+        ),
+    ],
+)
+async def test_what_is_left_of_any_part_of_a_text_is_found(store: Store, tmp_path: Path, text: str, left: str) -> None:
+    session = await talk(store, text)
+    (tmp_path / "copy.txt").write_text(left)
+    done = await forget_turns(store, session, 1, verify=True, data_dir=tmp_path)
+    assert done.proof is not None and not done.proof.clean
+    assert any("copy.txt" in place for place in done.proof.found)
+
+
+@pytest.mark.spec("SAFE-3")
 async def test_of_a_turn_that_was_forgotten_before_nothing_is_proved(store: Store) -> None:
     session = await talk(store, "the quokka lives in Lisbon", "yes")
     assert (await forget_turns(store, session, 1, verify=True)).proof is not None
     again = await forget_turns(store, session, 1, verify=True)
     assert (again.forgotten.turns, again.proof) == (0, None)
     brief = await forget_turns(store, session, 1, 2, verify=True)
-    assert brief.proof is not None and brief.proof.sought == 0, "what is left of it is too short"
+    assert brief.proof is not None
+    assert (brief.proof.sought, brief.proof.clean, brief.proof.found) == (0, False, ()), "it is too short to tell"
 
 
 @pytest.mark.parametrize("text", ["PIN is 4471", "#4471", "bread\nbutter\nquince", "密码是零"])

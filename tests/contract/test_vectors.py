@@ -377,3 +377,28 @@ async def test_without_a_server_what_joined_owners_said_is_found_by_meaning_too(
         found = await memory.recall("animal", owner=owner)
         assert found.by_meaning and found.hits[0].text == "my puppy sleeps"
         assert (await memory.recall("vehicle", owner=owner)).hits[0].text == "the bus is late"
+
+
+async def test_an_embedder_of_before_that_fails_does_not_stand_in_the_way_of_the_one_in_use(store: Store) -> None:
+    await say(store, "my puppy ran off", "the train was late")
+    gone = {"fails": False}
+    asked: list[str] = []
+
+    class Before(Themes):
+        async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+            self.fails = gone["fails"]
+            asked.extend(texts)
+            return await super().embed(texts)
+
+    await work(store, Before("before"))
+    new = Themes()
+    meaning = Meaning(store, new, lambda name: Before(name) if name == "before" else None)  # another object each time
+    asked.clear()
+    for _ in range(3):
+        assert (await memory_search(store, meaning, KATE.owner, "animal")).by_meaning
+    assert asked == ["animal"] * 3, "each is embedded once"
+    await work(store, new)
+    gone["fails"] = True
+    for _ in range(2):
+        found = await memory_search(store, meaning, KATE.owner, "animal")
+        assert found.by_meaning and found.hits[0].seq == 1

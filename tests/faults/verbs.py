@@ -485,7 +485,9 @@ VERBS: dict[str, Verb] = {
     "fleet": lambda store: store.fleet(),
     "turn_by_key": lambda store: store.turn_by_key(KATE, "new", since=NOON),
     "turns_before": lambda store: store.turns_before(KATE.owner, None, 10),
-    "word_matches": lambda store: store.word_matches(KATE.owner, ["kettle", "stove"]),
+    "word_matches": lambda store: store.word_matches(
+        KATE.owner, ["kettle", "stove"], follow=lambda _: [("talk", 1), ("talk", 99)]
+    ),
     "recalled": lambda store: store.recalled(KATE.owner, range(1, 20), all_of_them),
     "indexed_ids": lambda store: store.indexed_ids(KATE.owner),
     "generations": lambda store: store.generations(KATE.owner),

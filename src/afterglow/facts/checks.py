@@ -214,7 +214,7 @@ def _checked(claim: Claimed, said: Said, zone: tzinfo, cut: Cut) -> Proved | str
         return "a number that was not said"
     if unsaid_name(content, said.everything()) or unsaid_kin(content, around.text):
         return "a name that was not said"
-    if unsaid_feeling(content, own):
+    if unsaid_feeling(content, f"{said.asked_before(turn.seq)} {own}"):
         return "a feeling that was not said"
     if (_SMALL_TALK.match(content) and not _TOLD_OF.search(own)) or is_spoken_to(content):
         return "small talk"

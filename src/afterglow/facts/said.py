@@ -96,6 +96,12 @@ class Said:
             self._around[seq] = Spoken("\n".join(texts), self._cut)
         return self._around[seq]
 
+    def asked_before(self, seq: int) -> str:
+        """What the turn before asks, which this one may answer."""
+        place = self._order.index(seq)
+        before = self.words[self._order[place - 1]].text if place else ""
+        return " ".join(each for each in sentences(before) if each.rstrip().endswith("?"))
+
     def only_turn_with(self, plain: str) -> Turn | None:
         """The turn that holds these words, if exactly one does."""
         holding = [turn for seq, turn in self.turns.items() if plain in self.plain[seq]]

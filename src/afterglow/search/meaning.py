@@ -72,20 +72,19 @@ class Meaning:
         self._embedder = embedder
         self._other = other
         self._used: dict[str, Embedder] = {}
-        """The embedder of each owner's last query."""
+        """The embedder that made the vector of each owner's last query."""
         self._kept: OrderedDict[tuple[str, int], tuple[asyncio.Lock, Signs]] = OrderedDict()
 
     async def asked(self, owner: str, text: str) -> Asked | None:
         """A query, beside the owner's vectors as they are now; None where there are none that can be used."""
-        before = self._used.get(owner)  # it is most likely still in use, so it begins at once
-        early, compared = await asyncio.gather(
-            _embedded(before, text) if before else _nothing(), self._compared_with(owner)
-        )
+        before = self._used.pop(owner, None)  # it is most likely still in use, so it begins at once
+        early, compared = await asyncio.gather(_tried(before, text), self._compared_with(owner))
         if compared is None:
             return None
         generation, embedder, signs = compared
+        is_still_used = before is not None and before.name == embedder.name
+        vector = early if early is not None and is_still_used else await _embedded(embedder, text)
         self._used[owner] = embedder
-        vector = early if early is not None and embedder is before else await _embedded(embedder, text)
         return Asked(store=self._store, owner=owner, generation=generation, vector=vector, signs=signs)
 
     async def _compared_with(self, owner: str) -> tuple[int, Embedder, Signs] | None:
@@ -151,5 +150,9 @@ async def _embedded(embedder: Embedder, text: str) -> Sequence[float]:
     return vector
 
 
-async def _nothing() -> None:
-    return None
+async def _tried(embedder: Embedder | None, text: str) -> Sequence[float] | None:
+    """The vector, if this embedder is there and gives one."""
+    try:
+        return None if embedder is None else await _embedded(embedder, text)
+    except (ModelError, MissingPackage):  # whoever is in use now may do better, or tells
+        return None

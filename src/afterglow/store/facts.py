@@ -65,7 +65,7 @@ class WantedFacts:
     session: str | None = None
 
 
-_SAYS_NOTHING = {
+SAYS_NOTHING = {
     "content": "",
     "why": None,
     "supersedes": None,
@@ -125,7 +125,7 @@ def retype_fact(tx: Tx, fact: str, type: FactType, now: datetime) -> Fact:
     row = twins.shown(tx, existing_row(tx, fact))
     if row["status"] not in ("active", "pending"):
         raise BadInput(f"fact {fact!r} is {row['status']}; only an active or pending one can be edited")
-    if row["type"] != type:
+    if any(each["type"] != type for each in (row, *twins.of(tx, row))):
         tx.run("UPDATE facts SET type = :type WHERE {mine} AND (id = :id OR twin_of = :id)", type=type, id=row["id"])
         for each in (existing_row(tx, row["id"]), *twins.of(tx, row)):
             change(tx, each, now, status=each["status"])  # which has it found by its new type
@@ -151,7 +151,7 @@ def forget_rows(tx: Tx, rows: Sequence[Row], now: datetime) -> None:
         if row["status"] == "superseded" and twins.by_digest(tx, row["owner"], row["content"]) is not None:
             _remove(tx, row)  # another with the same words is there, or its stone is
             continue
-        change(tx, row, now, status="forgotten", twin_of=None, **_SAYS_NOTHING)
+        change(tx, row, now, status="forgotten", twin_of=None, **SAYS_NOTHING)
         stone = {"owner": row["owner"], "id": row["id"]}
         tx.run("DELETE FROM evidence WHERE fact_owner = :owner AND fact = :id AND proves = 0 AND needed = 1", **stone)
         tx.run("UPDATE evidence SET quote = '' WHERE fact_owner = :owner AND fact = :id", **stone)

@@ -19,7 +19,7 @@ from typing import Any
 
 from afterglow.clock import to_us
 from afterglow.facts import Fact, digest_of, normalised
-from afterglow.store import digests, evidence, facts, queue, remaking, search, sessions, stones, tasks
+from afterglow.store import digests, evidence, facts, queue, remaking, search, sessions, stones, tasks, twins
 from afterglow.store.transaction import Row, Tx
 from afterglow.turns import begins_exchange
 from afterglow.work import Due
@@ -66,7 +66,15 @@ def forget_fact(tx: Tx, fact: str, stated_on: Sequence[str], salt: str, now: dat
     remaking.let_the_ones_before_return(tx, rows, now)
     for session, seq in notes:
         forget_turns(tx, session, seq, seq, salt, now)
-    return facts.fact(tx, fact)
+    return facts.whole(tx, _stone(tx, row))
+
+
+def _stone(tx: Tx, row: Row) -> Row:
+    """What stays of a forgotten fact: of one that was superseded, the stone of another with its words may do for both."""
+    own = "SELECT * FROM facts WHERE {mine} AND owner = :owner AND id = :id"
+    stone = tx.row(own, owner=row["owner"], id=row["id"]) or twins.by_digest(tx, row["owner"], row["content"])
+    assert stone is not None, "a forgotten fact leaves a stone"
+    return stone
 
 
 def _notes(tx: Tx, channel: str, rows: Sequence[Row]) -> list[tuple[str, int]]:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from afterglow.facts import Fact
 from afterglow.store import evidence, twins
-from afterglow.store.facts import changed, existing_row, lock_owners, whole
+from afterglow.store.facts import SAYS_NOTHING, changed, existing_row, lock_owners, whole
 from afterglow.store.rows import insert, to_row
 from afterglow.store.transaction import Tx
 
@@ -38,7 +38,8 @@ def restore_fact(tx: Tx, fact: Fact, digest: str, now: datetime) -> bool:
     )
     if known is not None:
         return False
-    insert(tx, "facts", {**values, "digest": digest})
+    stone = SAYS_NOTHING if fact.status == "forgotten" else {}
+    insert(tx, "facts", {**values, **stone, "digest": digest})
     for each in fact.evidence:
         evidence.prove(tx, fact.owner, fact.id, each, of_stone=fact.status == "forgotten")
     if fact.status == "active":

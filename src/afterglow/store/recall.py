@@ -29,8 +29,8 @@ class Spotted(Protocol):
     def seq(self) -> int: ...
 
 
-S = TypeVar("S", bound=Spotted)
-Choose = Callable[[list[Indexed], list[Record]], Sequence[S]]
+Chosen = TypeVar("Chosen", bound=Spotted)
+Choose = Callable[[list[Indexed], list[Record]], Sequence[Chosen]]
 """Says what is to be shown, given turns and other records that were read for it. It may be asked more than once."""
 
 
@@ -56,7 +56,7 @@ _SQL: Mapping[Kind, str] = {
 }
 
 
-def recalled(tx: Tx, ids: Sequence[int], choose: Choose[S]) -> list[tuple[S, Content]]:
+def recalled(tx: Tx, ids: Sequence[int], choose: Choose[Chosen]) -> list[tuple[Chosen, Content]]:
     """What is chosen, best first, with its text."""
     chosen = choose(*indexed(tx, ids))
     found = contents(tx, [(each.owner, each.kind, each.place, each.seq) for each in chosen])

@@ -176,6 +176,10 @@ def let_the_ones_before_return(tx: Tx, gone: Sequence[Row], now: datetime) -> No
     for row in gone:
         before = row["supersedes"] if facts.took_a_place(row) else None
         owners = twins.group(tx, row["owner"])
+        if before is not None and (heir := _heir(tx, row, owners)):
+            inherit = "UPDATE facts SET supersedes = :before WHERE {mine} AND owner = :owner AND id = :id"
+            tx.run(inherit, before=heir["supersedes"] or before, owner=heir["owner"], id=heir["id"])
+            continue
         for owner in owners:
             tx.run(
                 "UPDATE facts SET supersedes = :before WHERE {mine} AND owner = :owner AND supersedes = :gone",
@@ -186,6 +190,12 @@ def let_the_ones_before_return(tx: Tx, gone: Sequence[Row], now: datetime) -> No
         found = next((fact for owner in owners if (fact := _fact(tx, owner, before or ""))), None)
         if found is not None and facts.in_its_place(tx, twins.shown(tx, found)) is None:
             _return(tx, twins.shown(tx, found), owners, now)
+
+
+def _heir(tx: Tx, gone: Row, owners: Sequence[str]) -> Row | None:
+    """Another active fact with the same words, of somebody joined: it says what was said instead of the one before."""
+    same = (twins.by_digest(tx, owner, gone["content"]) for owner in owners)
+    return next((row for row in same if row is not None and row["status"] == "active"), None)
 
 
 def _return(tx: Tx, row: Row, owners: Sequence[str], now: datetime) -> None:

@@ -11,7 +11,7 @@ from afterglow.store import (
     vectors,
 )
 from afterglow.store.contract.running import Running
-from afterglow.store.recall import Choose, Content, S
+from afterglow.store.recall import Choose, Chosen, Content
 from afterglow.store.search import Follow, Matches, Sought
 from afterglow.store.transaction import EVERYONE
 from afterglow.store.vectors import Generation, Unembedded, VectorColumns
@@ -31,7 +31,7 @@ class SearchVerbs(Running):
         run = partial(search.word_matches, terms=terms, sought=sought or Sought(), follow=follow)
         return await self._read("word_matches", owner, run)
 
-    async def recalled(self, owner: str, ids: Sequence[int], choose: Choose[S]) -> list[tuple[S, Content]]:
+    async def recalled(self, owner: str, ids: Sequence[int], choose: Choose[Chosen]) -> list[tuple[Chosen, Content]]:
         """What is chosen with a view of these rows of the index, as far as they are the owner's, and its text.
 
         What is chosen and there no more is left out.
