@@ -14,7 +14,7 @@ from afterglow.facts import CONTENT_CHARS_MAX
 from afterglow.facts.days import ABSOLUTE, ISO_MONTH, MONTH_YEAR, RELATIVE, days_named, folded, meant, misnamed, written
 from afterglow.facts.months import DAY, MONTH, MONTHS
 from afterglow.facts.nth import nths_written
-from afterglow.facts.numbers import COUNTS, number_of
+from afterglow.facts.numbers import COUNTS, SPELLED, number_of
 from afterglow.facts.quoted import QUOTATION
 from afterglow.facts.spans import spans_in, spans_written
 
@@ -36,13 +36,23 @@ FEW = re.compile(
     r"(?<!\w)(?:(?P<few>a few|several|some|many) (?P<unit>day|week|month|year)s ago|the other day)(?!\w)", re.IGNORECASE
 )
 _COUNT = rf"\d{{1,3}}|{'|'.join(sorted(COUNTS, key=len, reverse=True))}"
+_MARK_OR_END = r"\s*(?:[.,;:!?)…]|$)"
 _HOURS = re.compile(
-    r"(?<![\w.,:/–-])(?<!\bto )(?<!\bor )(?<!\band )(?:(?:about|around|almost|nearly|roughly|only|just) )?"
-    rf"(?:(?P<half>half an hour)|(?P<ago>{_COUNT}) (?P<unit>hour|minute)s?) ago(?!\w)"
-    rf"|(?<!\w)vor (?P<vor>{_COUNT}) (?P<vor_unit>stunde|minute)n?(?!\w)",
+    r"(?<![\w.,:/~≈<>+–-])(?:(?:about|around|almost|nearly|roughly|only|just) )?"
+    rf"(?:(?P<half>half an hour)|(?P<ago>{_COUNT}) (?P<unit>hour|minute)s?) ago"
+    r"(?!\w|-| (?:or|exactly|give|plus|tops|at (?:the )?(?:most|least|latest|earliest))\b)"
+    rf"|(?<!\w)vor (?P<vor>{_COUNT}) (?P<vor_unit>stunde|minute)n?"
+    rf"(?={_MARK_OR_END}| (?:habe?|has?t|haben|hatten?|ist|bin|sind|war|waren|wurden?)\b| \w*ge\w+(?:t|en){_MARK_OR_END})",
     re.IGNORECASE,
 )
-"""How long ago, in hours and minutes. What is counted otherwise ("two to three", "two and a half") is not placed."""
+"""How long ago, in hours and minutes; in German "vor einer Stunde Yoga" may also be what comes before it."""
+_MEASURED = re.compile(
+    r"(?<!\w)(?:than|over|under|above|below|beyond|past|within|inside|least|most|even|some|as|like|not|well|way|maybe|perhaps"
+    r"|another|good|full|whole|mere|to|or|and|of|the|a|an|half|approx|circa|ca|\w+ly|als|nicht|kurz|knapp|gut|etwa|rund|fast)\.?\s+$"
+    rf"|(?:\d|(?<!\w)(?:{'|'.join(SPELLED)}|hundred|dozen|couple|few|several|(?:second|minute|hour|day|week|month|year)s?))\W+$",
+    re.IGNORECASE,
+)
+"""What makes more of the hours behind it than a plain moment: "more than two", "thirty five", "three quarters of an"."""
 _LEFT = re.compile(
     rf"(?<!\w)(?:tomorrow|yesterday|today|tonight|(?:next|last|coming) (?:{DAY})"
     r"|(?<!the )(?:next|last) (?:week|weekend|month|year|quarter)"
@@ -121,7 +131,12 @@ def _days_of(text: str, said: date) -> str:
 
 
 def _hours_of(text: str, at: datetime) -> str:
+    """A plain moment as its day; where it might be anything else it stays, since a relative time is better than a garbled one."""
+
     def absolute(match: re.Match[str]) -> str:
+        has_capitals = not match["vor"] and not match.group()[1:].islower()
+        if has_capitals or _is_title(match) or _MEASURED.search(match.string[: match.start()]):
+            return match.group()
         unit = (match["unit"] or match["vor_unit"] or "minute").lower()
         count = 30 if match["half"] else number_of(match["ago"] or match["vor"])
         day = (at - timedelta(minutes=count if unit == "minute" else 60 * count)).date()
@@ -146,7 +161,8 @@ def _led(match: re.Match[str], words: str, by: str) -> str:
     """The words with a preposition before them, where none is there and they are nobody's: since March, March's review."""
     before, behind = match.string[: match.start()], match.string[match.end() :]
     led = words if _LED.search(before) or behind.startswith(("'s", "’s")) else f"{by} {words}"
-    return led if before.strip() else led[0].upper() + led[1:]
+    is_first = not before.strip() or (match.group()[0].isupper() and _BEGINS.search(before))
+    return led[0].upper() + led[1:] if is_first else led
 
 
 def _is_title(match: re.Match[str]) -> bool:
