@@ -326,14 +326,13 @@ async def test_new_sentences_are_taken_from_days_from_new_days_and_from_the_inde
 
 @pytest.mark.spec("FACT-3", "FACT-6")
 async def test_tomorrow_in_a_file_is_the_day_it_is_seen_from_that_of_its_entry(
-    store: Store, files: MemoryFiles, folder: Path, clock: FixedClock
+    store: Store, files: MemoryFiles, folder: Path
 ) -> None:
     await remember(store, "One thing")
     await work(store, files)
     (folder / "2025-12-24.json").write_text('{"facts": [{"content": "The tree goes tomorrow"}]}')
     rewrite(folder / "index.json", lambda index: index["facts"].append({"line": "Bo was fed two hours ago."}))
     rewrite(folder / "index.json", lambda index: index["facts"].append({"line": "Tea is at five today."}))
-    index = (folder / "index.json").read_bytes()
     await files.rebuild(KATE.owner)
     pending = {each.content: each for each in await store.facts(KATE.owner, WantedFacts(status="pending"))}
     assert {content: each.source_date for content, each in pending.items()} == {
@@ -344,10 +343,50 @@ async def test_tomorrow_in_a_file_is_the_day_it_is_seen_from_that_of_its_entry(
     (proof,) = pending["The tree goes on 25 December 2025"].evidence
     assert proof.quote == "The tree goes tomorrow"
     assert (await store.turn(KATE.owner, proof.session, proof.seq)).text == proof.quote
-    clock.move(86_400)
-    (folder / "index.json").write_bytes(index)
-    assert not (await files.rebuild(KATE.owner)).taken, "it was taken in on the day before"
     assert await is_equal_to_the_database(store, folder)
+
+
+@pytest.mark.spec("FACT-3", "FACT-6")
+async def test_tomorrow_is_taken_from_the_index_once_on_a_day_and_anew_on_another(
+    store: Store, files: MemoryFiles, folder: Path, clock: FixedClock
+) -> None:
+    await remember(store, "One thing")
+    await work(store, files)
+
+    async def taken() -> list[str]:
+        lines = ("The dentist is tomorrow.", "Bo was fed two hours ago.", "Tea is at five.")
+        rewrite(folder / "index.json", lambda index: index["facts"].extend({"line": line} for line in lines))
+        return [each.content for each in (await files.rebuild(KATE.owner)).taken]
+
+    assert await taken() == ["The dentist is on 3 March 2026.", "Bo was fed on 2 March 2026.", "Tea is at five."]
+    for fact in await store.facts(KATE.owner, WantedFacts(status="pending")):
+        await store.forget_fact(KATE.owner, fact.id, stated_on=("files",))
+    clock.move(3600)
+    assert not await taken(), "what was rejected does not come back"
+    clock.move(7 * 86_400)
+    assert await taken() == ["The dentist is on 10 March 2026.", "Bo was fed on 9 March 2026."]
+    assert await is_equal_to_the_database(store, folder)
+
+
+@pytest.mark.spec("FACT-3", "FACT-6")
+async def test_tomorrow_in_the_index_has_one_turn_also_where_its_fact_was_not_written_at_first(
+    store: Store, files: MemoryFiles, folder: Path, clock: FixedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await remember(store, "One thing")
+    await work(store, files)
+    rewrite(folder / "index.json", lambda index: index["facts"].append({"line": "The dentist is tomorrow."}))
+
+    async def killed(*_: object) -> None:
+        raise RuntimeError("killed")
+
+    with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="killed"):
+        patch.setattr(store, "commit_facts", killed)
+        await files.rebuild(KATE.owner)
+    clock.move(3600)
+    (fact,) = (await files.rebuild(KATE.owner)).taken
+    assert fact.content == "The dentist is on 3 March 2026."
+    (session,) = [each for each in await store.sessions(KATE.owner) if each.binding.channel == "files"]
+    assert session.turns == 1
 
 
 @pytest.mark.spec("FACT-6")

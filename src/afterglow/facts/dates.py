@@ -131,7 +131,7 @@ def _days_of(text: str, said: date) -> str:
 
 
 def _hours_of(text: str, at: datetime) -> str:
-    """A plain moment as its day; where it might be anything else it stays, since a relative time is better than a garbled one."""
+    """A plain moment as its day. What might be anything else stays: a relative time is better than a garbled sentence."""
 
     def absolute(match: re.Match[str]) -> str:
         has_capitals = not match["vor"] and not match.group()[1:].islower()

@@ -1,8 +1,9 @@
 """How a sentence that somebody wrote into a memory file becomes a fact: as pending, with a turn that proves it.
 
 It is first written into the owner's log as what it is, a text of unknown hand; secrets are taken out there, as everywhere. The
-turn's key is made of the sentence and its place, so that a kill between the turn and the fact gives no second turn. What is
-known already, or was forgotten, is not taken in again.
+turn's key is made of the sentence and its place, so that a kill between the turn and the fact gives no second turn; and where
+the sentence speaks of "tomorrow", of the day it is seen from, since on another day that is another sentence. What is known
+already, or was forgotten, is not taken in again.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ class Taking:
             turns = [await self._store.append(owner, binding, each.entry) for each in new]
             begun = [replace(each, at=self._here(turn.at)) for each, turn in zip(new, turns, strict=True)]
             if [each.content for each in begun] != [each.content for each in new]:
-                sentences = _distinct(begun)  # written down on an earlier day, and seen from that
+                sentences = _distinct(begun)  # written down at an earlier hour, and seen from that
                 continue
             # A turn that says it no more was forgotten, and so stays what it said.
             proved = [
@@ -112,8 +113,8 @@ class Taking:
         return Read(session=session.id, from_seq=session.facts_seq, to_seq=turns[-1].seq)
 
     def _sentence(self, change: Change, binding: Binding) -> Sentence:
-        place = "\0".join((change.name, change.supersedes or "", change.content))
         now = self._store.clock.now()
+        place = "\0".join((change.name, change.supersedes or "", change.content, *self._seen_from(change, now)))
         draft = Draft(
             role="tool",
             text=change.content,
@@ -124,6 +125,11 @@ class Taking:
             key=f"file {blake2b(place.encode(), digest_size=16).hexdigest()}",
         )
         return Sentence(change=change, entry=self._entry_of(draft, binding.agent), at=self._here(now))
+
+    def _seen_from(self, change: Change, now: datetime) -> list[str]:
+        """The day that the sentence counts from; none where it says the same on every day."""
+        day = change.source_date or self._here(now).date().isoformat()
+        return [day] if as_stated(change.content, datetime.fromisoformat(day)) != change.content else []
 
     def _here(self, moment: datetime) -> datetime:
         return moment.astimezone(self._zone)
