@@ -199,7 +199,8 @@ class Remembered:
     async def edit(self, owner: str, fact: str, content: str | None = None, *, type: FactType | None = None) -> Fact:
         """The owner states it otherwise: a new fact takes the place of the old one, which stays readable.
 
-        With the same words, or none, it is the same fact, on the owner's word and of the type that is given.
+        With the same words, or none, it is the same fact, on the owner's word and of the type that is given. Who edits a pending
+        fact states it: whatever is given, it is the owner's word from then on, and active.
         """
         _check(type, (*FACT_TYPES, None), "type")
         old = await self._store.fact(owner, fact)
@@ -210,8 +211,6 @@ class Remembered:
             raise BadInput(f"fact {fact!r} is {old.status}; only an active or pending one can be edited")
         if same != old.content:
             return await self.add(owner, same, type=type or old.type, supersedes=old.id)
-        if type in (None, old.type):
-            return old
         binding = await address_of(self._store, owner, CHANNEL)  # as it is, and not with days counted from today
         return (await self._stated(owner, binding, self._note(binding, same), same, type, None)).fact
 

@@ -15,7 +15,7 @@ from afterglow import recalled
 from afterglow.clock import FixedClock
 from afterglow.errors import AfterglowError, BadInput, ClaimLost, ModelBadOutput, ModelBusy, ModelStopped, NotFound
 from afterglow.extraction import Outcome
-from afterglow.facts import EVIDENCE_MAX
+from afterglow.facts import EVIDENCE_MAX, FactType
 from afterglow.means import SettingsMeans
 from afterglow.memory import Memory
 from afterglow.model import Request, scripted
@@ -846,6 +846,27 @@ async def test_what_waits_for_approval_is_approved_and_proved_by_being_stated(me
     waiting = await remember(memory.store, "I keep a quokka.", status="pending", trust="external", why="a page says so")
     stated = await memory.facts.add(KATE.owner, "I keep a quokka!")
     assert (stated.id, stated.status, stated.trust, len(stated.evidence)) == (waiting.id, "active", "owner", 2)
+
+
+@pytest.mark.spec("FACT-11")
+@pytest.mark.parametrize(
+    ("content", "type"),
+    [(None, "decision"), ("I keep a quokka.", None), (None, "event"), ("I keep a quokka!", "event")],
+)
+async def test_what_waits_for_approval_is_approved_by_being_edited(
+    memory_with: OpenMemory, content: str | None, type: FactType | None
+) -> None:
+    memory = memory_with(answering=OfflineModel())
+    waiting = await remember(memory.store, "I keep a quokka.", status="pending", trust="external", why="a page says so")
+    for _ in range(2):
+        edited = await memory.facts.edit(KATE.owner, waiting.id, content, type=type)
+        assert (edited.id, edited.status, edited.trust, edited.type) == (
+            waiting.id,
+            "active",
+            "owner",
+            type or "decision",
+        )
+        assert len(edited.evidence) == 2, "the owner's word, once"
 
 
 @pytest.mark.spec("P12", "FACT-11")

@@ -235,7 +235,10 @@ def edit(
     owner: OwnerOption = None,
     type: TypeOption = None,
 ) -> None:
-    """State a fact otherwise. The old one stays readable, superseded by the new; another type alone makes no new one."""
+    """State a fact otherwise. The old one stays readable, superseded by the new; another type alone makes no new one.
+
+    Whoever edits a pending fact states it: it is approved with that, also where its words or its type stay.
+    """
     if text is None and type is None:
         raise BadInput("there is nothing to change; give the fact in other words, another --type, or both")
 

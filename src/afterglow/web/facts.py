@@ -168,7 +168,7 @@ async def edit(
 ) -> Fact:
     """The owner states it otherwise: a new fact, in the answer, takes the place of the old one.
 
-    Where only its type is another, it is the same fact.
+    Where only its type is another, it is the same fact. A pending one is approved with that, whatever is given.
     """
     new = EditedFact.model_validate_json(await read_body(request, BODY_BYTES_MAX))
     if new.content is None and new.type is None:

@@ -67,7 +67,9 @@ export class FactPanel {
   }
 
   async forget() {
-    if (await confirmed("Forget this fact?", this.fact.content, "Forget it")) await this.act("forget", "It is forgotten, and does not come back.");
+    const took = this.fact.status === "active" && this.fact.supersedes;
+    const returns = took && "The earlier fact that it took the place of counts again, unless another has taken that place since.";
+    if (await confirmed("Forget this fact?", this.fact.content, "Forget it", returns)) await this.act("forget", "It is forgotten, and does not come back.");
   }
 
   edit() {

@@ -69,10 +69,10 @@ export async function attempt(act, done = "") {
 }
 
 /** Ask before something that cannot be undone; whether it is wanted. */
-export function confirmed(question, what, verb) {
+export function confirmed(question, what, verb, besides) {
   return new Promise((answer) => {
     const box = h("dialog", { class: "box", "aria-label": question },
-      h("h2", {}, question), what && h("p", { class: "quoted" }, words(what)),
+      h("h2", {}, question), what && h("p", { class: "quoted" }, words(what)), besides && h("p", {}, besides),
       h("div", { class: "actions" },
         h("button", { type: "button", on: { click: () => box.close("no") } }, "Keep it"),
         h("button", { type: "button", class: "danger", on: { click: () => box.close("yes") } }, verb)));

@@ -79,14 +79,15 @@ class FactsView {
     return this.panel.show(name, owner);
   }
 
-  /** A fact was changed here: the list shows it at once, and drops what no longer belongs in it. */
+  /** A fact was changed here: the list shows it at once, drops what no longer belongs in it, and shows again what counts again. */
   changed(fact, from) {
     const { pages } = this.list;
     const place = pages.items.findIndex((each) => each.id === from);
+    if (fact.status === "forgotten" && pages.items[place]?.supersedes) return this.list.restart();
     const stays = fact.status !== "forgotten" && (!this.asked.status || fact.status === this.asked.status);
     if (place >= 0) pages.items.splice(place, 1, ...(stays ? [fact] : []));
     if (fact.status !== "forgotten") note("facts", fact.id, this.asked);
-    this.list.show(pages);
+    return this.list.show(pages);
   }
 
   change(route) {
