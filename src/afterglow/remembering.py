@@ -199,8 +199,8 @@ class Remembered:
     async def edit(self, owner: str, fact: str, content: str | None = None, *, type: FactType | None = None) -> Fact:
         """The owner states it otherwise: a new fact takes the place of the old one, which stays readable.
 
-        With the same words, or none, it is the same fact, on the owner's word and of the type that is given. Who edits a pending
-        fact states it: whatever is given, it is the owner's word from then on, and active.
+        With the same words, or none, it is the same fact, on the owner's word and of the type that is given. Who edits a
+        pending fact states it: whatever is given, it is the owner's word from then on, and active.
         """
         _check(type, (*FACT_TYPES, None), "type")
         old = await self._store.fact(owner, fact)
@@ -280,7 +280,11 @@ class Remembered:
         await self._worker.attend(owner, "files", owner, at_once=True)
 
     async def write_due_files(self, owner: str) -> None:
-        """The same for who reads in the folder, of all owners that share it; what failed waits until it is tried again."""
+        """The same for who reads in the folder, of all owners that share it; what failed waits until it is tried again.
+
+        A folder that somebody took away is due too.
+        """
+        await self._files.mark_missing(owner)
         for each in await self._store.folder_owners(owner):
             await self._worker.attend(each, "files", each)
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import jsonschema
@@ -435,6 +436,16 @@ async def test_files_that_are_due_are_written_before_they_are_listed_or_read(mem
     await memory.store.join(OTHER.owner, KATE.owner)
     await remember(memory.store, "Ben owns a boat.", binding=OTHER)
     assert "Ben owns a boat." in await ask("file_read", path="facts/index.json")
+
+
+@pytest.mark.spec("FACT-8")
+async def test_files_that_somebody_removed_are_written_again_before_they_are_listed(memory: Memory, ask: Ask) -> None:
+    await memory.facts.add(KATE.owner, "Ana prefers tea.")
+    (gone,) = memory.settings.data_dir.glob("memory")
+    rmtree(gone)
+    assert "facts/" in await ask("file_list")
+    rmtree(gone)
+    assert "Ana prefers tea." in await ask("file_read", path="facts/index.json")
 
 
 @pytest.mark.spec("FACT-8")

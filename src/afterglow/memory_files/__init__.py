@@ -147,10 +147,18 @@ class MemoryFiles:
         await self._check_written(owner)
         return await self._looked(owner, partial(reading.file_read, path=path))
 
+    async def mark_missing(self, owner: str) -> bool:
+        """Whether there is no folder though something is known: it is due to be written then, also where somebody removed it."""
+        root, *_ = await self._store.folder_owners(owner)
+        if self._is_there(root) or not await self._is_known(root):
+            return False
+        due = Due(kind="files", at=self._store.clock.now(), reason="edited", subject=root)
+        await self._store.mark_due(root, due)
+        return True
+
     async def _check_written(self, owner: str) -> None:
         """That there is no folder does not say that nothing is known: it may be about to be written, or could not be."""
-        root, *_ = await self._store.folder_owners(owner)
-        if not self._is_there(root) and await self._is_known(root):
+        if await self.mark_missing(owner):
             raise NotFound(
                 "the memory files are due to be written, and are not there yet; ask again in a moment, or use memory_search"
             )
