@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from afterglow import Memory
+from afterglow.cli import app as command_line
 from afterglow.errors import ClaimLost, StoreFull
 from afterglow.model import Request
 from afterglow.remembering import Remembered
@@ -429,3 +431,17 @@ def test_a_rebuild_that_leaves_files_as_they_are_fails_and_names_them(run: Run, 
     for each in ("2026-01-31.json", "2026-11-31.json"):
         (facts / each).unlink()
     run("facts", "rebuild")
+
+
+@pytest.mark.spec("FACT-11", "P12", "DOOR-2")
+def test_a_proof_names_a_file_of_no_such_day_that_says_what_was_forgotten(run: Run, told: Path) -> None:
+    fact = json.loads(run("facts", "add", "I like green tea from Darjeeling", "--json").stdout)["fact"]
+    (facts,) = (told / "memory").glob("*/facts")
+    for name in ("2026-11-30.json", "2026-11-31.json"):
+        (facts / name).write_text(f"broken: {fact['content']}")
+    typed = ["facts", "forget", fact["id"], "--yes", "--verify", "--json"]
+    done = CliRunner().invoke(command_line, typed, catch_exceptions=False)
+    proof = json.loads(done.stdout)["proof"]
+    assert done.exit_code == 1
+    assert not (facts / "2026-11-30.json").exists(), "what nobody can read might still say it"
+    assert {found.split(": ")[0] for found in proof["found"]} == {str(facts / "2026-11-31.json")}

@@ -148,7 +148,7 @@ class MemoryFiles:
         return await self._looked(owner, partial(reading.file_read, path=path))
 
     async def mark_missing(self, owner: str) -> bool:
-        """Whether there is no folder though something is known: it is due to be written then, also where somebody removed it."""
+        """Whether there is no folder though something is known. It is due to be written then, whoever removed it."""
         root, *_ = await self._store.folder_owners(owner)
         if self._is_there(root) or not await self._is_known(root):
             return False
