@@ -347,6 +347,18 @@ async def test_tomorrow_in_a_file_is_the_day_it_is_seen_from_that_of_its_entry(
 
 
 @pytest.mark.spec("FACT-3", "FACT-6")
+async def test_nothing_was_said_later_than_it_is_taken_in(store: Store, files: MemoryFiles, folder: Path) -> None:
+    await remember(store, "One thing")
+    await work(store, files)
+    (folder / "2026-12-25.json").write_text('{"facts": [{"content": "Christmas is at home"}]}')
+    (folder / "2026-03-01.json").write_text('{"facts": [{"content": "Tea is at five", "source_date": "2027-01-01"}]}')
+    await files.rebuild(KATE.owner)
+    pending = await store.facts(KATE.owner, WantedFacts(status="pending"))
+    assert {each.content: each.source_date for each in pending} == {"Christmas is at home": DAY, "Tea is at five": DAY}
+    assert await is_equal_to_the_database(store, folder)
+
+
+@pytest.mark.spec("FACT-3", "FACT-6")
 async def test_tomorrow_is_taken_from_the_index_once_on_a_day_and_anew_on_another(
     store: Store, files: MemoryFiles, folder: Path, clock: FixedClock
 ) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from afterglow import log_lines
-from afterglow.errors import AfterglowError, NotFound
+from afterglow.errors import AfterglowError, BadInput, NotFound
 from afterglow.facts import Fact
 from afterglow.memory_files import FOLDER
 from afterglow.memory_files.folder import LOCK
@@ -65,6 +65,8 @@ async def forget_turns(
     Of turns that were all forgotten before there is no proof: none of their words is left to look for.
     """
     last = first_seq if last_seq is None else last_seq
+    if last < first_seq:
+        raise BadInput(f"turns {first_seq} to {last} are no run; write {last} to {first_seq}")
     now = await store.session(session.owner, session.id)
     if not 1 <= first_seq <= last <= now.turns:
         raise NotFound(f"session {session.id!r} has turns 1 to {now.turns}; {first_seq} to {last} are not among them")

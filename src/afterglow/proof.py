@@ -224,9 +224,10 @@ def _runs(line: str) -> Iterator[tuple[str, bool]]:
                 yield line[start:end], start >= covered
                 covered = max(covered, end) if start >= covered else covered
                 break
-        else:
-            if not first and len(bare := line.strip()) >= _RUN_CHARS_MIN:  # a short line is looked for as it is
-                yield bare[:_WHOLE_CHARS_MAX].rstrip(), True
+        else:  # the line ends before: a short one is looked for as it is, and of one the end, if it tells something
+            rest = line[start : spans[-1][1]] if first else line.strip()
+            if len(rest) >= _RUN_CHARS_MIN and (not first or (len(spans) - first >= _RUN_WORDS and weight)):
+                yield rest[:_WHOLE_CHARS_MAX].rstrip(), not first
 
 
 def _weight(word: str) -> int:

@@ -110,7 +110,10 @@ class Remembered:
         most = self._settings.facts.results_max
         if not 1 <= limit <= most:
             raise BadInput(f"a list gives 1 to {most} facts (facts.results_max); {limit} were asked for")
-        wanted = WantedFacts(status=status, type=type, since=_day(since), until=_day(until), session=session)
+        first, end = _day(since), _day(until)
+        if first is not None and end is not None and first >= end:
+            raise BadInput(f"this is no span of time: since {first} is not before until {end}")
+        wanted = WantedFacts(status=status, type=type, since=first, until=end, session=session)
         return await self._store.facts(owner, wanted, limit=limit, before=before)
 
     async def show(self, owner: Scope, fact: str) -> Fact:

@@ -1218,8 +1218,8 @@ async def test_a_proof_is_not_drowned_by_words_that_everybody_says(store: Store,
         ("Bob has HIV now", "note: Bob has HIV now."),
         ("From the list of today:\nAspirin 100mg\nCipralex 10mg", "Cipralex 10mg"),
         (
-            " ".join(f"the {a}{b} quokka" for a in "abcdefghij" for b in "klmno") + " my dog Rufus barked",
-            "dog Rufus barked",
+            " ".join(f"the {a}{b} quokka" for a in "abcde" for b in "klmn") + " my dog Rufus barked",
+            "my dog Rufus barked",
         ),
     ],
 )

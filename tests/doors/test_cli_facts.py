@@ -445,3 +445,31 @@ def test_a_proof_names_a_file_of_no_such_day_that_says_what_was_forgotten(run: R
     assert done.exit_code == 1
     assert not (facts / "2026-11-30.json").exists(), "what nobody can read might still say it"
     assert {found.split(": ")[0] for found in proof["found"]} == {str(facts / "2026-11-31.json")}
+
+
+@pytest.mark.spec("FACT-11")
+def test_who_forgets_a_fact_is_told_what_counts_again_and_which_files_were_replaced(run: Run, told: Path) -> None:
+    run("facts", "extract")
+    (known,) = [each for each in items(run) if "aisle" in each["content"]]
+    edited = json.loads(run("facts", "edit", known["id"], "I prefer the window seat.", "--json").stdout)["fact"]
+    (broken_file,) = [path for path in told.rglob("*.json") if path.parent.name == "facts" and path.stem != "index"][:1]
+    broken_file.write_text("{ nobody can read this")
+    run("facts", "rebuild", code=1)
+    done = run("facts", "forget", edited["id"], "--yes")
+    assert f"What it had taken the place of counts again: {known['id']}: {known['content']}" in one_line(done.stdout)
+    assert f"Nobody could read facts/{broken_file.name}" in one_line(done.stderr)
+
+
+@pytest.mark.spec("FACT-7")
+def test_an_approved_edit_takes_the_place_of_what_stands_there_now(run: Run, told: Path) -> None:
+    run("facts", "extract")
+    (known,) = [each for each in items(run) if "aisle" in each["content"]]
+    (index,) = told.rglob("index.json")
+    index.write_text(index.read_text().replace(known["content"], "I prefer the middle seat."))
+    run("facts", "rebuild")
+    (waiting,) = [each for each in items(run, "--status", "pending") if "middle" in each["content"]]
+    newer = json.loads(run("facts", "edit", known["id"], "I prefer the window seat.", "--json").stdout)["fact"]
+    run("facts", "approve", waiting["id"])
+    seats = [each["content"] for each in items(run) if "seat" in each["content"]]
+    assert seats == ["I prefer the middle seat."], "what was stated meanwhile is superseded too"
+    assert json.loads(run("facts", "show", waiting["id"], "--json").stdout)["fact"]["supersedes"] == newer["id"]

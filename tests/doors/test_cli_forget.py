@@ -106,5 +106,6 @@ def test_a_statement_to_afterglow_is_forgotten_with_its_fact(run: Run, folder: P
 def test_nobody_forgets_by_a_slip_of_the_hand(run: Run, session: str) -> None:
     assert "say --yes if that is meant" in run("forget", "session", session, code=2).stderr
     assert "there is no owner 'nobody'" in run("forget", "owner", "nobody", "--yes", code=2).stderr
+    assert "turns 2 to 1 are no run; write 1 to 2" in run("forget", "turn", session, "2", "1", "--yes", code=2).stderr
     assert "9 to 9 are not among them" in run("forget", "turn", session, "9", "--yes", code=2).stderr
     assert "water" in run("sessions", "show", session).stdout

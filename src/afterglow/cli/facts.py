@@ -8,10 +8,10 @@ import typer
 
 from afterglow.cli.call import Call, LimitOption, OwnerOption, command, group
 from afterglow.cli.extracting import extract, rebuild
-from afterglow.cli.forgotten import VerboseOption, VerifyOption, YesOption, ask, proof_lines
+from afterglow.cli.forgotten import Replaced, VerboseOption, VerifyOption, YesOption, ask, proof_lines
 from afterglow.cli.search import TypeOption, recall
 from afterglow.cli.sessions import find, owner_to_change, scope
-from afterglow.errors import BadInput
+from afterglow.errors import BadInput, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -31,6 +31,7 @@ _SPEAKERS = {
     "other": "another person",
     "external": "somebody else's text: a tool's answer, a page, a mail, a file",
 }
+_RETURNS = {"active": "counts again", "pending": "waits for your approval again"}
 _STYLES = {"active": "green", "pending": "yellow", "superseded": "dim", "forgotten": "dim"}
 
 FactArgument = Annotated[str, typer.Argument(metavar="FACT", help="The fact's id; `afterglow facts` lists them.")]
@@ -274,23 +275,38 @@ def forget(
     from afterglow.cli import logfile
     from afterglow.proof import pieces, prove
 
-    async def act(memory: Memory) -> tuple[Fact, Fact, ProofOfForgetting | None]:
+    replaced = Replaced()
+
+    async def act(memory: Memory) -> tuple[Fact, Fact, Fact | None, ProofOfForgetting | None]:
         before = await memory.facts.show(await scope(memory, owner), fact)
         if before.status == "forgotten":
-            return before, before, None
-        after = await memory.facts.forget(before.owner, fact)
+            return before, before, None, None
+        async with replaced.watched(memory):
+            after = await memory.facts.forget(before.owner, fact)
+        back = await _still_there(memory, before.owner, before.supersedes)
         if not verify:
-            return before, after, None
+            return before, after, back, None
         folder = memory.settings.data_dir
-        return before, after, await prove(memory.store, pieces(before.content), owner=before.owner, data_dir=folder)
+        proof = await prove(memory.store, pieces(before.content), owner=before.owner, data_dir=folder)
+        return before, after, back, proof
 
     ask(f"fact {fact}", yes)
     with logfile.aside(call.loaded.settings.data_dir):
-        before, after, proof = call.run(act)
-    told = f"{fact} was forgotten already." if before is after else f"Forgotten: {fact}"
-    call.screen.answer({"fact": after, "proof": proof}, told, *proof_lines(call, proof, verbose))
+        before, after, back, proof = call.run(act)
+    told = [f"{fact} was forgotten already." if before is after else f"Forgotten: {fact}"]
+    if before.status == "active" and back is not None and back.status in ("active", "pending"):
+        told.append(f"What it had taken the place of {_RETURNS[back.status]}: {back.id}: {back.content}")
+    call.screen.answer({"fact": after, "proof": proof}, *told, *proof_lines(call, proof, verbose))
+    replaced.tell(call)
     if proof is not None and not proof.clean:
         raise typer.Exit(1)
+
+
+async def _still_there(memory: Memory, owner: str, fact: str | None) -> Fact | None:
+    try:
+        return None if fact is None else await memory.facts.show(owner, fact)
+    except NotFound:
+        return None
 
 
 def _change(

@@ -9,7 +9,7 @@ import typer
 from afterglow.cli.call import Call, OwnerOption, SessionArgument, command, group
 from afterglow.cli.facts import FactArgument
 from afterglow.cli.facts import forget as forget_fact
-from afterglow.cli.forgotten import VerboseOption, VerifyOption, YesOption, ask, proof_lines
+from afterglow.cli.forgotten import Replaced, VerboseOption, VerifyOption, YesOption, ask, proof_lines
 from afterglow.cli.sessions import find, scope
 
 if TYPE_CHECKING:
@@ -114,6 +114,7 @@ def _forget(
     from afterglow.cli.transfer import progress
 
     ask(what, yes)
+    replaced = Replaced()
 
     async def run(memory: Memory) -> Forgetting:
         with progress("forgetting", None) as advance:
@@ -124,7 +125,8 @@ def _forget(
                 advance(done - told)
                 told = done
 
-            return await act(memory, step)
+            async with replaced.watched(memory):
+                return await act(memory, step)
 
     with logfile.aside(call.loaded.settings.data_dir):
         done = call.run(run)
@@ -133,5 +135,6 @@ def _forget(
     if already and not forgotten.turns:
         told = already
     call.screen.answer({"forgotten": forgotten, "proof": done.proof}, told, *proof_lines(call, done.proof, verbose))
+    replaced.tell(call)
     if done.proof is not None and not done.proof.clean:
         raise typer.Exit(1)

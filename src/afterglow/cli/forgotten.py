@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
     from afterglow.cli.call import Call
+    from afterglow.memory import Memory
     from afterglow.proof import Proof
     from afterglow.settings import Settings
 
@@ -34,6 +38,31 @@ def ask(what: str, yes: bool) -> None:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise typer.BadParameter(f"this forgets {what} for ever; say --yes if that is meant")
     typer.confirm(f"Forget {what}? This cannot be undone.", default=False, abort=True, err=True)
+
+
+class Replaced:
+    """Memory files that were known to be unreadable, and do not stay, since they may say what was forgotten."""
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+
+    @asynccontextmanager
+    async def watched(self, memory: Memory) -> AsyncGenerator[None]:
+        """Within this something is forgotten."""
+        before = await self._unreadable(memory)
+        yield
+        self._names = sorted(before - await self._unreadable(memory))
+
+    def tell(self, call: Call) -> None:
+        """Name them."""
+        if self._names:
+            named = ", ".join(self._names)
+            call.screen.warn(f"Nobody could read {named}, and it may have said this: it is written anew, or removed.")
+
+    async def _unreadable(self, memory: Memory) -> set[str]:
+        from afterglow.memory import EVERYONE
+
+        return {f"{each.name} of {each.owner}" for each in await memory.store.file_troubles(EVERYONE)}
 
 
 def proof_lines(call: Call, proof: Proof | None, verbose: bool) -> list[str]:

@@ -47,8 +47,9 @@ class Sentence:
 
     @property
     def day(self) -> str:
-        """The day it is of."""
-        return self.change.source_date or self.at.date().isoformat()
+        """The day it is of. Nobody said it later than it is taken in."""
+        today = self.at.date().isoformat()
+        return min(self.change.source_date or today, today)
 
     @property
     def content(self) -> str:

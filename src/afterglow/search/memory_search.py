@@ -139,6 +139,8 @@ def _sought(kinds: Sequence[Kind], types: Sequence[str], since: datetime | None,
         raise BadInput(
             f"a type such as {types[0]!r} is one of facts, and no facts are searched; leave it out, or search facts"
         )
+    if since is not None and until is not None and not _us(since, "since") < _us(until, "until"):
+        raise BadInput(f"this is no span of time: since {since.isoformat()} is not before until {until.isoformat()}")
     every = Sought()
     return Sought(
         kinds=tuple(kinds),

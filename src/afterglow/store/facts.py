@@ -114,8 +114,9 @@ def approve_fact(tx: Tx, fact: str, now: datetime) -> Fact:
         return whole(tx, row)
     if row["status"] != "pending":
         raise BadInput(f"fact {fact!r} is {row['status']}; only a pending one can be approved")
-    _set(tx, row, now, status="active", why=APPROVED)
-    _supersede(tx, row["supersedes"], now)
+    instead = _in_force(tx, row["supersedes"])
+    _set(tx, row, now, status="active", why=APPROVED, supersedes=instead)
+    _supersede(tx, instead, now)
     changed(tx, {row["owner"]}, now)
     return whole(tx, existing_row(tx, fact))
 
@@ -262,8 +263,22 @@ def _say_again(tx: Tx, again: Again, now: datetime) -> None:
         raise FactsChanged(FACTS_CHANGED)
     evidence.prove_again(tx, row, again.evidence, *again.needed)
     if again.believed and (row["status"], row["trust"]) != ("active", "owner"):
-        _set(tx, row, now, status="active", why=None, trust="owner")
-        _supersede(tx, row["supersedes"], now)
+        instead = _in_force(tx, row["supersedes"]) if row["status"] == "pending" else row["supersedes"]
+        _set(tx, row, now, status="active", why=None, trust="owner", supersedes=instead)
+        _supersede(tx, instead, now)
+
+
+def _in_force(tx: Tx, fact_id: str | None) -> str | None:
+    """What stands now where this fact stood: while another waited to take its place, a third may have done so."""
+    seen: set[str] = set()
+    while fact_id is not None and fact_id not in seen:
+        seen.add(fact_id)
+        found = tx.row("SELECT * FROM facts WHERE {mine} AND id = :id", id=fact_id)
+        later = None if found is None or found["status"] != "superseded" else in_its_place(tx, twins.shown(tx, found))
+        if later is None:
+            break
+        fact_id = later["id"]
+    return fact_id
 
 
 def _supersede(tx: Tx, fact_id: str | None, now: datetime) -> None:

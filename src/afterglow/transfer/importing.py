@@ -128,6 +128,7 @@ class _Import:
         owner = read(Owner, value)
         if await self._memory.store.is_forgotten(owner):
             self._forgotten.add((owner.id, owner.id))
+            self._passed_over["owners that were forgotten here"] += 1
         else:
             await self._memory.store.restore_owner(owner)
 
@@ -137,6 +138,7 @@ class _Import:
         self._stones = 0
         if await self._memory.store.is_forgotten(session):
             self._forgotten.add((session.owner, session.id))
+            self._passed_over["sessions that were forgotten here"] += 1
             return
         self._there = await self._memory.store.restore_session(session)
 

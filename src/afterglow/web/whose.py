@@ -105,7 +105,8 @@ async def one_owner(memory: Memory, access: Access, owner: str | None) -> str:
     if len(found) == 1:
         return found[0].id
     raise BadInput(
-        "owner: say whose memory is meant, such as ?owner=kate/telegram/ana; /api/v1/owners lists those there are"
+        "owner: say whose memory is meant, such as ?owner=kate/telegram/ana, or `owner` in what is sent; "
+        "/api/v1/owners lists those there are"
     )
 
 
