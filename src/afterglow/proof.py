@@ -46,7 +46,7 @@ class Proof:
     """What a search of all bytes found of what was forgotten."""
 
     clean: bool
-    """Whether something was looked for, everywhere, and nothing of it is left."""
+    """Whether all was looked at and nothing is left. Where all that was forgotten is too short to tell, it is not."""
     looked_at: tuple[str, ...]
     found: tuple[str, ...]
     """Where something of it still is, though no turn says it."""
@@ -54,7 +54,7 @@ class Proof:
     """Where other turns, sessions or owners have the same words; these prove nothing about what was forgotten."""
     not_looked_at: tuple[str, ...]
     sought: int
-    """How many pieces of text were looked for. Without any, nothing is proved, and nothing is called clean."""
+    """How many pieces of text were looked for. Without any, nothing is proved."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,7 +88,7 @@ async def prove(
     }  # the index has a word that a turn says in small letters
     left = [each for each in held if each.word.casefold() not in said and _came_from(each, owner, session)]
     return Proof(
-        clean=bool(sought) and not in_files and not left and not closed,
+        clean=not (in_files or left or closed or (short and not sought)),
         looked_at=("the rows of every table", *(str(path) for path in files if path not in closed)),
         found=tuple(dict.fromkeys([*map(_row, left), *in_files])),
         said_elsewhere=tuple(dict.fromkeys(_row(each) for each in held if each not in left)),
