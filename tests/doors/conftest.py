@@ -70,7 +70,9 @@ def run(folder: Path) -> Run:
         assert "Traceback" not in result.output
         assert not RAW.search(result.output)
         if code:
-            reports = {"doctor", "rebuild", "--verify"} & set(args)  # which say what they found or did, also where that is bad
+            reports = {"doctor", "rebuild", "--verify"} & set(
+                args
+            )  # which say what they found or did, also where that is bad
             assert not result.stdout or reports, "an error has nothing to say on stdout"
         return result
 

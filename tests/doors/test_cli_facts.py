@@ -84,7 +84,9 @@ def test_the_owner_approves_rejects_edits_and_forgets(run: Run, told: Path) -> N
     added = json.loads(run("facts", "add", "I like green tea", "--type", "preference", "--json").stdout)["fact"]
     edited = json.loads(run("facts", "edit", added["id"], "I like black tea", "--json").stdout)["fact"]
     assert edited["supersedes"] == added["id"]
-    assert run("facts", "forget", edited["id"], "--yes").stdout == f"Forgotten: {edited['id']}\n"
+    assert run("facts", "forget", edited["id"], "--yes").stdout.startswith(
+        f"Forgotten: {edited['id']}\nWhat it had taken"
+    )
     assert "black tea" not in run("facts", "list", "--status", "all").stdout
     assert json.loads(run("facts", "show", added["id"], "--json").stdout)["fact"]["status"] == "active"
     assert "(forgotten)" in run("facts", "show", edited["id"]).stdout
