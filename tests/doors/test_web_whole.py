@@ -89,7 +89,7 @@ WITHOUT = {
     **dict.fromkeys(("close", "settle"), "the end of the process that holds the memory"),
     **dict.fromkeys(("embedder", "frame_of"), "a part of the memory, and nothing that it does"),
     **dict.fromkeys(("goal_log", "goal_words"), "the library's own way to what GET /goals gives"),
-    "write_due_files": "done by GET /files",
+    **dict.fromkeys(("write_due_files", "mark_missing"), "done by GET /files"),
     "write_files": "done with every change of a fact; /files/rebuild writes them anew",
 }
 """What has no route, and why."""
