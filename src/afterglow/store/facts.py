@@ -114,9 +114,8 @@ def approve_fact(tx: Tx, fact: str, now: datetime) -> Fact:
         return whole(tx, row)
     if row["status"] != "pending":
         raise BadInput(f"fact {fact!r} is {row['status']}; only a pending one can be approved")
-    instead = _in_force(tx, row["supersedes"])
-    _set(tx, row, now, status="active", why=APPROVED, supersedes=instead)
-    _supersede(tx, instead, now)
+    _set(tx, row, now, status="active", why=APPROVED)
+    _take_place(tx, row, now)
     changed(tx, {row["owner"]}, now)
     return whole(tx, existing_row(tx, fact))
 
@@ -172,15 +171,16 @@ def superseding(tx: Tx, fact_id: str) -> Fact | None:
     return None if found is None else whole(tx, found)
 
 
-def in_its_place(tx: Tx, row: Row) -> Row | None:
-    """The fact that took the place of this one; it may itself be superseded by now."""
+def in_its_place(tx: Tx, row: Row, besides: Row | None = None) -> Row | None:
+    """The fact that took the place of this one, besides another; it may itself be superseded by now."""
     found = tx.rows(
         """SELECT * FROM facts WHERE {mine} AND status IN ('active', 'superseded')
              AND supersedes IN (SELECT id FROM facts WHERE {mine} AND (id = :id OR twin_of = :id))
            ORDER BY CASE WHEN status = 'active' THEN 0 ELSE 1 END, id DESC""",
         id=row["id"],
     )
-    return next(filter(took_a_place, found), None)
+    besides_id = None if besides is None else besides["id"]
+    return next((each for each in found if took_a_place(each) and each["id"] != besides_id), None)
 
 
 def took_a_place(row: Row) -> bool:
@@ -263,22 +263,28 @@ def _say_again(tx: Tx, again: Again, now: datetime) -> None:
         raise FactsChanged(FACTS_CHANGED)
     evidence.prove_again(tx, row, again.evidence, *again.needed)
     if again.believed and (row["status"], row["trust"]) != ("active", "owner"):
-        instead = _in_force(tx, row["supersedes"]) if row["status"] == "pending" else row["supersedes"]
-        _set(tx, row, now, status="active", why=None, trust="owner", supersedes=instead)
-        _supersede(tx, instead, now)
+        _set(tx, row, now, status="active", why=None, trust="owner")
+        _take_place(tx, row, now)
 
 
-def _in_force(tx: Tx, fact_id: str | None) -> str | None:
-    """What stands now where this fact stood: while another waited to take its place, a third may have done so."""
-    seen: set[str] = set()
-    while fact_id is not None and fact_id not in seen:
-        seen.add(fact_id)
-        found = tx.row("SELECT * FROM facts WHERE {mine} AND id = :id", id=fact_id)
-        later = None if found is None or found["status"] != "superseded" else in_its_place(tx, twins.shown(tx, found))
-        if later is None:
-            break
-        fact_id = later["id"]
-    return fact_id
+def _take_place(tx: Tx, row: Row, now: datetime) -> None:
+    """The fact is active now. While it waited, another may have taken the place it was to take: then it follows that one."""
+    place, seen = row["supersedes"], {row["id"]}
+    while place is not None and place not in seen:
+        seen.add(place)
+        found = tx.row("SELECT * FROM facts WHERE {mine} AND id = :id", id=place)
+        later = (
+            None if found is None or found["status"] != "superseded" else in_its_place(tx, twins.shown(tx, found), row)
+        )
+        place = place if later is None else later["id"]
+    if place != row["supersedes"]:
+        tx.run(
+            "UPDATE facts SET supersedes = :place WHERE {mine} AND owner = :owner AND id = :id",
+            place=place,
+            owner=row["owner"],
+            id=row["id"],
+        )
+    _supersede(tx, place, now)
 
 
 def _supersede(tx: Tx, fact_id: str | None, now: datetime) -> None:
