@@ -64,8 +64,9 @@ async def look(store: Store, owner: str) -> None:
     """All that a search reads: by words, and of the vectors what is new."""
     found = await memory_search(store, None, owner, "a red kettle", limit=FOUND)
     assert [hit.text for hit in found.hits] == ["red kettle"] * FOUND
-    (generation,) = await store.generations(owner)
-    (columns,) = await store.vectors_after(owner, generation.number, {}, FOUND)
+    read = await store.vectors_after(owner, lambda generations: (generations[0], {}), FOUND)
+    assert read is not None
+    generation, (columns,) = read
     assert len(await store.vectors_of(owner, generation.number, columns.ids)) == FOUND
     assert len(await store.recalled(owner, columns.ids, all_of_them)) == FOUND
 

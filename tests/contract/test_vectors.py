@@ -211,7 +211,7 @@ async def test_what_is_removed_takes_its_vector_with_it(store: Store) -> None:
 
 def kept(meaning: Meaning) -> list[int]:
     """How many vectors it has something of in memory, for each owner."""
-    return [signs.count for _, signs in meaning._kept.values()]
+    return [each.signs.count for each in meaning._kept.values()]
 
 
 @pytest.mark.spec("SAFE-3", "P12")
@@ -252,11 +252,11 @@ async def test_where_nothing_was_removed_only_what_is_new_is_read(store: Store) 
     await work(store, embedder)
     meaning = Meaning(store, embedder)
     await memory_search(store, meaning, KATE.owner, "animal")
-    ((_, signs),) = meaning._kept.values()
+    signs = meaning._kept[KATE.owner].signs
     await say(store, "a cat sat there")
     await work(store, embedder)
     await memory_search(store, meaning, KATE.owner, "animal")
-    assert [same is signs for _, same in meaning._kept.values()] == [True]
+    assert meaning._kept[KATE.owner].signs is signs
     assert kept(meaning) == [2]
 
 
@@ -295,10 +295,10 @@ async def test_who_was_not_searched_for_longest_leaves_memory_when_the_room_is_u
     monkeypatch.setattr("afterglow.search.meaning._WHOLE_BYTES_KEPT", 2 * len(THEMES))
     for each in (KATE, WEB, KATE, OTHER):
         assert len((await memory_search(store, meaning, each.owner, "animal")).hits) == 1
-    assert [owner for owner, _ in meaning._kept] == [KATE.owner, OTHER.owner]
+    assert list(meaning._kept) == [KATE.owner, OTHER.owner]
     monkeypatch.setattr("afterglow.search.meaning._WHOLE_BYTES_KEPT", 0)
     assert len((await memory_search(store, meaning, WEB.owner, "animal")).hits) == 1
-    assert [owner for owner, _ in meaning._kept] == [WEB.owner], "who is searched now stays"
+    assert list(meaning._kept) == [WEB.owner], "who is searched now stays"
 
 
 async def test_all_that_does_not_wait_for_the_embedder_is_read_while_it_works(

@@ -442,9 +442,13 @@ async def _commit_vectors(store: Store) -> Any:
     return await store.commit_vectors(await held(store, "to-embed"), generation, made)
 
 
+async def _vectors_after(store: Store) -> Any:
+    return await store.vectors_after(KATE.owner, lambda generations: (generations[0], {}), 10)
+
+
 async def _vectors_of(store: Store) -> Any:
-    ids = [record for columns in await store.vectors_after(KATE.owner, 2, {}, 10) for record in columns.ids]
-    return await store.vectors_of(KATE.owner, 2, ids)
+    generation, read = await _vectors_after(store)
+    return await store.vectors_of(KATE.owner, generation.number, [record for columns in read for record in columns.ids])
 
 
 async def _scrub(store: Store) -> None:
@@ -493,7 +497,7 @@ VERBS: dict[str, Verb] = {
     "generations": lambda store: store.generations(KATE.owner),
     "unembedded": lambda store: store.unembedded(KATE.owner, 3),
     "commit_vectors": _commit_vectors,
-    "vectors_after": lambda store: store.vectors_after(KATE.owner, 2, {}, 10),
+    "vectors_after": _vectors_after,
     "vectors_of": _vectors_of,
     "drop_old_vectors": lambda store: store.drop_old_vectors(WEB.owner, 10),
     "sweep_vectors": lambda store: store.sweep_vectors(rows=1),

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from afterglow.errors import MissingPackage, ModelError
 from afterglow.search.embedders import TEXT_CHARS_MAX, Embedder
 from afterglow.store.contract import Store
 from afterglow.store.search import Sought
+from afterglow.store.vectors import Generation, VectorColumns
 
 if TYPE_CHECKING:
     from afterglow.search.signs import Signs
@@ -32,15 +35,27 @@ Other = Callable[[str], Embedder | None]
 """Gives the embedder of a name, if there is one."""
 
 
+Early = tuple[str, Sequence[float]]
+"""A vector, and the name of the embedder that made it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Known:
+    """An owner's vectors, and the embedder that made them."""
+
+    owner: str
+    generation: int
+    embedder: Embedder
+    signs: Signs
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asked:
     """A query, and the vectors it is compared with."""
 
     store: Store
-    owner: str
-    generation: int
+    known: Known
     vector: Sequence[float]
-    signs: Signs
 
     async def near(self, known: set[int], sought: Sought) -> tuple[dict[int, float], list[int]]:
         """How near those of the known rows of the index are that have a vector, and others; and which may lie nearest."""
@@ -48,19 +63,30 @@ class Asked:
         return await self._cosines(known.union(nearest)), nearest
 
     async def _nearest(self, sought: Sought) -> list[int]:
-        if self.signs.count <= _LOADED_AT_ONCE:  # a thread would take longer to begin
-            return self.signs.nearest(self.vector, sought, NEAREST)
-        return await asyncio.to_thread(self.signs.nearest, self.vector, sought, NEAREST)
+        signs = self.known.signs
+        if signs.count <= _LOADED_AT_ONCE:  # a thread would take longer to begin
+            return signs.nearest(self.vector, sought, NEAREST)
+        return await asyncio.to_thread(signs.nearest, self.vector, sought, NEAREST)
 
     async def _cosines(self, ids: Collection[int]) -> dict[int, float]:
-        kept = self.signs.cosines(self.vector, ids)
+        kept = self.known.signs.cosines(self.vector, ids)
         if kept is not None:
             return kept
         # numpy is an extra, and takes a tenth of a second to load
         from afterglow.search.signs import cosines
 
-        vectors = await self.store.vectors_of(self.owner, self.generation, sorted(ids))
+        vectors = await self.store.vectors_of(self.known.owner, self.known.generation, sorted(ids))
         return dict(zip(vectors, cosines(self.vector, list(vectors.values())), strict=True))
+
+
+@dataclass(kw_only=True, slots=True)
+class _Kept:
+    """What is kept of one owner: the vectors of one generation, and the embedder of the last query."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    generation: int = 0
+    signs: Signs
+    embedder: Embedder | None = None
 
 
 class Meaning:
@@ -71,35 +97,68 @@ class Meaning:
         self._store = store
         self._embedder = embedder
         self._other = other
-        self._used: dict[str, Embedder] = {}
-        """The embedder that made the vector of each owner's last query."""
-        self._kept: OrderedDict[tuple[str, int], tuple[asyncio.Lock, Signs]] = OrderedDict()
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
 
-    async def asked(self, owner: str, text: str) -> Asked | None:
-        """A query, beside the owner's vectors as they are now; None where there are none that can be used."""
-        before = self._used.pop(owner, None)  # it is most likely still in use, so it begins at once
-        early, compared = await asyncio.gather(_tried(before, text), self._compared_with(owner))
-        if compared is None:
+    async def early(self, owner: str, text: str) -> Early | None:
+        """A query's vector, by the embedder of the owner's last query: most likely it is still in use, so nothing is read."""
+        kept = self._kept.get(owner)
+        if kept is None or kept.embedder is None:
             return None
-        generation, embedder, signs = compared
-        is_still_used = before is not None and before.name == embedder.name
-        vector = early if early is not None and is_still_used else await _embedded(embedder, text)
-        self._used[owner] = embedder
-        return Asked(store=self._store, owner=owner, generation=generation, vector=vector, signs=signs)
-
-    async def _compared_with(self, owner: str) -> tuple[int, Embedder, Signs] | None:
-        """The vectors that are in use now, and the embedder that made them."""
-        in_use = await self._in_use(owner)
-        return None if in_use is None else (*in_use, await self._signs(owner, in_use[0]))
-
-    async def _in_use(self, owner: str) -> tuple[int, Embedder] | None:
-        """The newest vectors that are complete; if none can be used, what there is of the newest; None without any."""
-        generations = await self._store.generations(owner)
-        for each in [each for each in generations if each.complete] + list(generations[:1]):
-            embedder = self._embedder if each.name == self._embedder.name else self._other(each.name)
-            if embedder is not None:
-                return each.number, embedder
+        embedder, kept.embedder = kept.embedder, None
+        with suppress(ModelError, MissingPackage):  # whoever is in use now may do better, or tells
+            return embedder.name, await _embedded(embedder, text)
         return None
+
+    async def asked(self, text: str, known: Known, early: Early | None = None) -> Asked:
+        """A query beside an owner's vectors."""
+        is_early = early is not None and early[0] == known.embedder.name
+        vector = early[1] if early is not None and is_early else await _embedded(known.embedder, text)
+        if known.owner in self._kept:
+            self._kept[known.owner].embedder = known.embedder
+        return Asked(store=self._store, known=known, vector=vector)
+
+    async def known(self, owner: str) -> Known | None:
+        """The owner's vectors as they are now, and the embedder that made them; None where there are none that can be used."""
+        from afterglow.search.signs import Signs
+
+        kept = self._kept.setdefault(owner, _Kept(signs=Signs()))
+        self._kept.move_to_end(owner)
+        async with kept.lock:
+            while found := await self._store.vectors_after(owner, partial(self._wanted, kept), _LOADED_AT_ONCE):
+                generation, more = found
+                if await self._take_in(owner, kept, generation.number, more):
+                    self._let_go()
+                    embedder = self._embedder_of(generation)
+                    assert embedder is not None, "it was there when these vectors were chosen"
+                    return Known(owner=owner, generation=generation.number, embedder=embedder, signs=kept.signs)
+        return None
+
+    def _wanted(self, kept: _Kept, generations: Sequence[Generation]) -> tuple[Generation, Mapping[str, int]] | None:
+        """The newest vectors that are complete; if none can be used, what there is of the newest; None without any."""
+        for each in [each for each in generations if each.complete] + list(generations[:1]):
+            if self._embedder_of(each) is not None:
+                return each, kept.signs.numbers if each.number == kept.generation else {}
+        return None
+
+    def _embedder_of(self, generation: Generation) -> Embedder | None:
+        return self._embedder if generation.name == self._embedder.name else self._other(generation.name)
+
+    async def _take_in(self, owner: str, kept: _Kept, generation: int, more: Sequence[VectorColumns]) -> bool:
+        """Keep what was read behind what is kept; whether that is all."""
+        from afterglow.search.signs import Signs
+
+        has_parted = not kept.signs.numbers.keys() <= {columns.owner for columns in more}
+        if generation != kept.generation or has_parted:
+            is_whole = generation != kept.generation  # then all of it was asked for
+            kept.generation, kept.signs = generation, Signs()
+            if not is_whole:
+                return False
+        if kept.signs.has_lost(more):
+            left = await self._store.indexed_ids(owner)
+            kept.signs = await asyncio.to_thread(kept.signs.only, left)
+        for columns in more:
+            await asyncio.to_thread(kept.signs.add, columns) if columns.ids else kept.signs.add(columns)
+        return all(len(columns.ids) < _LOADED_AT_ONCE for columns in more)
 
     async def alike(self, text: str, others: Sequence[str]) -> list[float] | None:
         """How near each of the others is to a text, from -1 to 1; None where the embedder fails."""
@@ -111,48 +170,16 @@ class Meaning:
 
         return cosines(vector, packed(made))
 
-    async def _signs(self, owner: str, generation: int) -> Signs:
-        """Those of all vectors that the owner has now."""
-        from afterglow.search.signs import Signs
-
-        lock, signs = self._kept.setdefault((owner, generation), (asyncio.Lock(), Signs()))
-        self._kept.move_to_end((owner, generation))
-        async with lock:
-            while True:
-                more = await self._store.vectors_after(owner, generation, signs.numbers, _LOADED_AT_ONCE)
-                if not signs.numbers.keys() <= {columns.owner for columns in more}:  # somebody has parted
-                    signs = Signs()
-                    self._kept[owner, generation] = (lock, signs)
-                    continue
-                if signs.has_lost(more):
-                    left = await self._store.indexed_ids(owner)
-                    signs = await asyncio.to_thread(signs.only, left)
-                    self._kept[owner, generation] = (lock, signs)
-                for columns in more:
-                    await asyncio.to_thread(signs.add, columns) if columns.ids else signs.add(columns)
-                if all(len(columns.ids) < _LOADED_AT_ONCE for columns in more):
-                    self._let_go()
-                    return signs
-
     def _let_go(self) -> None:
         """Of those who were not searched for longest, until there is room."""
 
         def whole_bytes() -> int:
-            return sum(signs.whole_bytes for _, signs in self._kept.values())
+            return sum(kept.signs.whole_bytes for kept in self._kept.values())
 
         while len(self._kept) > _OWNERS_KEPT or (len(self._kept) > 1 and whole_bytes() > _WHOLE_BYTES_KEPT):
-            (owner, _), _ = self._kept.popitem(last=False)
-            self._used.pop(owner, None)
+            self._kept.popitem(last=False)
 
 
 async def _embedded(embedder: Embedder, text: str) -> Sequence[float]:
     (vector,) = await embedder.embed([text])
     return vector
-
-
-async def _tried(embedder: Embedder | None, text: str) -> Sequence[float] | None:
-    """The vector, if this embedder is there and gives one."""
-    try:
-        return None if embedder is None else await _embedded(embedder, text)
-    except (ModelError, MissingPackage):  # whoever is in use now may do better, or tells
-        return None

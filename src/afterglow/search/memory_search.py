@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from heapq import nlargest
+from typing import Any, TypeVar
 
 from afterglow.clock import from_us, moment_within, to_us
 from afterglow.errors import BadInput, MissingPackage, ModelError
 from afterglow.search import words
 from afterglow.search.embedders import TEXT_CHARS_MAX
 from afterglow.search.joined import Ranked, join
-from afterglow.search.meaning import Asked, Meaning
+from afterglow.search.meaning import Asked, Known, Meaning
 from afterglow.store.contract import Store
 from afterglow.store.recall import Content
 from afterglow.store.search import KINDS, Indexed, Kind, Matches, Record, Sought
 from afterglow.turns import Role
 
+T = TypeVar("T")
 _log = logging.getLogger(__name__)
 FOLLOWED = 20
 """So many of the turns that fit best are seen together with the turns after them, which may answer them."""
@@ -87,8 +89,8 @@ async def memory_search(
     if not terms:
         raise BadInput(f"there is no word to search for in {text[:80]!r}: it is empty, or of words such as 'the' alone")
     sought = _sought(kinds, types, since, until)
-    asked, (matches, scoring) = await asyncio.gather(  # words are looked for while the query is embedded
-        _asked(meaning, owner, text[:TEXT_CHARS_MAX]), word_matches(store, owner, terms, sought)
+    asked, (matches, scoring) = await _asked(
+        meaning, owner, text[:TEXT_CHARS_MAX], word_matches(store, owner, terms, sought)
     )
     known = {each.id for each in (*matches.turns, *matches.records)}
     cosines, near = await asked.near(known, sought) if asked else ({}, [])
@@ -119,13 +121,22 @@ async def word_matches(store: Store, owner: str, terms: Sequence[str], sought: S
     return matches, scorings[-1]
 
 
-async def _asked(meaning: Meaning | None, owner: str, text: str) -> Asked | None:
-    """The query by its meaning; none where the embedder fails, since words find as well."""
+async def _asked(
+    meaning: Meaning | None, owner: str, text: str, reading: Coroutine[Any, Any, T]
+) -> tuple[Asked | None, T]:
+    """The query by its meaning, and what is read meanwhile; none where the embedder fails, since words find as well."""
+    if meaning is None:
+        return None, await reading
+
+    async def read() -> tuple[T, Known | None]:  # one after the other: two threads of Python wait for each other
+        return await reading, await meaning.known(owner)
+
+    early, (found, known) = await asyncio.gather(meaning.early(owner, text), read())
     try:
-        return await meaning.asked(owner, text) if meaning else None
+        return (await meaning.asked(text, known, early) if known else None), found
     except (ModelError, MissingPackage) as error:
         _log.warning("search is by words alone now: %s", error)
-        return None
+        return None, found
 
 
 def _sought(kinds: Sequence[Kind], types: Sequence[str], since: datetime | None, until: datetime | None) -> Sought:

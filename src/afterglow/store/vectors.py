@@ -10,7 +10,7 @@ time; the vectors of the generation before stay until the owner has all of the n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -55,6 +55,10 @@ class VectorColumns:
     ats_us: list[int]
     vectors: bytes
     """All of them, one after the other."""
+
+
+Choose = Callable[[list[Generation]], tuple[Generation, Mapping[str, int]] | None]
+"""Says of which generation the vectors are wanted, and behind which number of each owner; None, if of none."""
 
 
 # Embedders
@@ -218,7 +222,11 @@ def drop_old_vectors(tx: Tx, limit: int) -> int:
     return len(gone)
 
 
-def vectors_after(tx: Tx, generation: int, after: Mapping[str, int], limit: int) -> list[VectorColumns]:
+def vectors_after(tx: Tx, choose: Choose, limit: int) -> tuple[Generation, list[VectorColumns]] | None:
+    chosen = choose(generations(tx))
+    if chosen is None:
+        return None
+    generation, after = chosen
     found: list[VectorColumns] = []
     for owner in tx.owners:
         rows = tx.rows(
@@ -227,7 +235,7 @@ def vectors_after(tx: Tx, generation: int, after: Mapping[str, int], limit: int)
                     AND generation = :generation AND number > :after ORDER BY number LIMIT :limit) AS v
                JOIN search_terms AS s ON s.id = v.id ORDER BY v.number""",
             owner=owner,
-            generation=generation,
+            generation=generation.number,
             after=after.get(owner, 0),
             limit=limit,
         )
@@ -243,7 +251,7 @@ def vectors_after(tx: Tx, generation: int, after: Mapping[str, int], limit: int)
                 vectors=b"".join(row["vector"] for row in rows),
             )
         )
-    return found
+    return generation, found
 
 
 def _losses(tx: Tx, owner: str) -> tuple[int, int]:

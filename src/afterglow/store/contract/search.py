@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from afterglow.store import (
@@ -75,11 +75,10 @@ class SearchVerbs(Running):
         return await self._write("drop_old_vectors", owner, partial(vectors.drop_old_vectors, limit=limit))
 
     async def vectors_after(
-        self, owner: str, generation: int, after: Mapping[str, int], limit: int
-    ) -> list[VectorColumns]:
-        """The vectors of the owner and those joined to it, in order, from behind the numbers known of each."""
-        run = partial(vectors.vectors_after, generation=generation, after=after, limit=limit)
-        return await self._read("vectors_after", owner, run)
+        self, owner: str, choose: vectors.Choose, limit: int
+    ) -> tuple[Generation, list[VectorColumns]] | None:
+        """Vectors of the owner and those joined to it, in order: of the generation, and from behind the numbers, chosen."""
+        return await self._read("vectors_after", owner, partial(vectors.vectors_after, choose=choose, limit=limit))
 
     async def vectors_of(self, owner: str, generation: int, ids: Sequence[int]) -> dict[int, bytes]:
         """The vectors of these rows of the index, as far as they are the owner's."""
