@@ -669,6 +669,21 @@ async def test_of_an_owner_that_is_forgotten_without_stones_nothing_stays(store:
     assert await transfer.import_lines(memory_over(store), lines) == 6, "nothing keeps it out"
 
 
+async def test_what_an_owner_that_was_forgotten_left_can_go_too(store: Store, tmp_path: Path) -> None:
+    await made(store)
+    lines = await exported(store)
+    memory = memory_over(store, data_dir=str(tmp_path))
+    await memory.forget.owner(OWNER)
+    assert await holders(store, OWNER) == ["stone_salts", "stones"]
+    with pytest.raises(NotFound):
+        await memory.forget.owner(OWNER)
+    assert (await memory.forget.owner(OWNER, keep_stones=False)).forgotten.turns == 0
+    assert await holders(store, OWNER) == []
+    with pytest.raises(NotFound):
+        await memory.forget.owner(OWNER, keep_stones=False)
+    assert await transfer.import_lines(memory, lines) == 6, "nothing keeps it out"
+
+
 async def test_when_its_files_have_gone_too_not_even_work_names_an_owner(store: Store, tmp_path: Path) -> None:
     await made(store)
     memory = memory_over(store, data_dir=str(tmp_path))

@@ -141,6 +141,15 @@ async def test_every_route_with_every_credential_and_address_on_loopback(door: D
     assert await walk(door, token_for_all=False) == len(ROUTES) * len(CREDENTIALS) * len(ADDRESSED)
 
 
+async def test_who_asks_in_a_way_that_is_none_is_told_every_way_there_is(door: Door) -> None:
+    async with door.client() as client:
+        headers = {**door.credential("owner"), "content-type": "application/json"}
+        answer = await client.delete("/api/v1/facts/f1", headers=headers)
+    assert answer.status_code == 405, answer.text
+    assert answer.headers["allow"] == "GET, PATCH"
+    assert answer.json()["error"]["message"] == "/api/v1/facts/f1 does not take DELETE; it takes GET, PATCH"
+
+
 @pytest.mark.spec("SAFE-1")
 async def test_on_an_address_others_can_reach_only_the_sign_of_life_needs_no_token(door: Door) -> None:
     await walk(door, token_for_all=True, host="0.0.0.0")
@@ -503,7 +512,7 @@ async def test_a_name_that_several_owners_use_asks_for_the_owner(any_door: Door)
     await say(any_door.memory, OTHER, "daily", "from ben")
     async with any_door.client() as client:
         for path in ("", "/turns", "/turns/1", "/context"):
-            assert "naming the owner" in await told(client, f"/api/v1/sessions/daily{path}")
+            assert "say whose (--owner, or owner=…)" in await told(client, f"/api/v1/sessions/daily{path}")
         for binding, name in ((KATE, "ana"), (OTHER, "ben")):
             answer = await client.get("/api/v1/sessions/daily/turns/1", params={"owner": binding.owner})
             assert check(answer)["text"] == f"from {name}"

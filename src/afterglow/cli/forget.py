@@ -11,6 +11,7 @@ from afterglow.cli.facts import FactArgument
 from afterglow.cli.facts import forget as forget_fact
 from afterglow.cli.forgotten import Replaced, VerboseOption, VerifyOption, YesOption, ask, proof_lines
 from afterglow.cli.sessions import find, scope
+from afterglow.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -82,8 +83,11 @@ def owner(
     """Forget all that is an owner's: sessions, facts, and the files made of them."""
 
     async def act(memory: Memory, progress: Progress) -> Forgetting:
-        await scope(memory, owner)  # which says whose there are
-        return await memory.forget.owner(owner, keep_stones=not leave_nothing, verify=verify, progress=progress)
+        try:
+            return await memory.forget.owner(owner, keep_stones=not leave_nothing, verify=verify, progress=progress)
+        except NotFound:
+            await scope(memory, owner)  # which says whose there are
+            raise
 
     _forget(call, f"all that is known of {owner}", act, yes, verbose)
 

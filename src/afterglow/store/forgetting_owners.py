@@ -39,7 +39,7 @@ def forget_owner(tx: Tx, owner: str, keep_stones: bool, salt: str, now: datetime
     tx.run("{lock_aliases}")
     row = tx.row("SELECT * FROM owners WHERE owner = :owner {lock}", owner=owner)
     if row is None:
-        raise NotFound(f"there is no owner {owner!r}: an owner comes with its first turn; `afterglow owners` lists all")
+        return _forget_stones(tx, owner, keep_stones, now)
     how = row["forgetting"] or (_KEEPING_STONES if keep_stones else _KEEPING_NOTHING)
     kept = stones.salt_of(tx, owner, salt) if how == _KEEPING_STONES else None
     done = Forgotten() if row["forgetting"] else _begin_owner(tx, owner, how, now)
@@ -59,6 +59,15 @@ def forget_owner(tx: Tx, owner: str, keep_stones: bool, salt: str, now: datetime
         _end_owner(tx, owner, how)
         queue.mark_due(tx, Due(kind="files", at=now, reason="forget"), owner, owner)  # they are files, and no rows
     return replace(done, left=int(left["turns"]), done=not left["sessions"])
+
+
+def _forget_stones(tx: Tx, owner: str, keep_stones: bool, now: datetime) -> Forgotten:
+    """Of one that was forgotten before, what kept an import from bringing it back, if that is to go too."""
+    if keep_stones or tx.row("SELECT 1 FROM stone_salts WHERE owner = :owner", owner=owner) is None:
+        raise NotFound(f"there is no owner {owner!r}: an owner comes with its first turn; `afterglow owners` lists all")
+    _end_owner(tx, owner, _KEEPING_NOTHING)
+    queue.mark_due(tx, Due(kind="files", at=now, reason="forget"), owner, owner)
+    return Forgotten()
 
 
 def _begin_owner(tx: Tx, owner: str, how: int, now: datetime) -> Forgotten:

@@ -16,6 +16,8 @@ from afterglow.store.transaction import Row, Tx
 from afterglow.turns import Binding, ClosedBy, Folded, Owner, Session, SessionState, check_name
 from afterglow.work import Due
 
+_OWNERS_NAMED = 5
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Totals:
@@ -282,7 +284,8 @@ def restore_session(tx: Tx, given: Session, fence: str) -> int:
 def find(tx: Tx, session_id: str, lock: bool = False) -> Row | None:
     rows = tx.rows(f"SELECT * FROM sessions WHERE {{mine}} AND id = :id {'{lock}' if lock else ''}", id=session_id)
     if len(rows) > 1:
-        raise BadInput(f"several owners have a session {session_id!r}; say whose by naming the owner")
+        owners = ", ".join(sorted(row["owner"] for row in rows)[:_OWNERS_NAMED])
+        raise BadInput(f"several owners have a session {session_id!r}: {owners}; say whose (--owner, or owner=…)")
     return rows[0] if rows else None
 
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse
+from starlette.routing import Match
 
 from afterglow.errors import (
     AfterglowError,
@@ -26,6 +27,7 @@ from afterglow.errors import (
 
 RETRY_SECONDS = 5
 _SHOWN_PROBLEMS = 5
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 
 # The first that fits counts, so the narrower come first.
 _STATUS: Sequence[tuple[type[AfterglowError], int]] = (
@@ -137,8 +139,18 @@ def _of_the_router(request: Request, error: HTTPException) -> HTTPException:
     path = request.url.path[:200]
     if error.status_code == 404:
         return refusal(404, f"there is nothing at {path}; /api/v1/openapi.json lists what there is")
-    allowed = (error.headers or {}).get("Allow", "GET")
+    allowed = ", ".join(_methods(request)) or (error.headers or {}).get("Allow", "GET")
     return refusal(405, f"{path} does not take {request.method[:20]}; it takes {allowed}", {"allow": allowed})
+
+
+def _methods(request: Request) -> list[str]:
+    """What can be asked of this path: the router's own answer is that of the first route it found."""
+    routes: list[Any] = request.app.routes
+
+    def is_taken(method: str) -> bool:
+        return any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in routes)
+
+    return [method for method in _METHODS if is_taken(method)]
 
 
 def _shaped(status: int, kind: str, message: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
