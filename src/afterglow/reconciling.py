@@ -23,7 +23,7 @@ from afterglow.facts.support import lacking
 from afterglow.model import Model, Request
 from afterglow.model.offline import NAME as OFFLINE
 from afterglow.prompts import load
-from afterglow.search.meaning import Meaning
+from afterglow.search.meaning import Meaning, Vectors
 from afterglow.search.memory_search import memory_search
 from afterglow.store.contract import Store
 from afterglow.store.facts import Again, Gathered, WantedFacts
@@ -54,10 +54,10 @@ class Near:
         """The few that wait for the owner, the newest of them."""
         return await self._store.facts(owner, WantedFacts(status="pending"), limit=_PENDING_COMPARED)
 
-    async def cosines(self, text: str, others: Sequence[str]) -> Sequence[float | None]:
-        """How near each of the others is to the text; None where nobody can say."""
+    async def cosines(self, text: str, others: Sequence[str], made: Vectors) -> Sequence[float | None]:
+        """How near each of the others is to the text; None where nobody can say. `made` keeps the vectors for the next."""
         meaning = self._meaning() if others else None
-        found = None if meaning is None else await meaning.alike(text, others)
+        found = None if meaning is None else await meaning.alike(text, others, made)
         return [None] * len(others) if found is None else found
 
 
@@ -114,6 +114,7 @@ class Reconciler:
         self._deadline_seconds = deadline_seconds
         self._origin = origin
         self._verdicts: dict[tuple[str, str], str] = {}
+        self._vectors: Vectors = {}
 
     async def compared(self, believed: Sequence[tuple[Proved, Verdict]]) -> Comparison:
         """What to store, in the order it was said, by comparing with what is known now."""
@@ -220,7 +221,7 @@ class Reconciler:
         if "same" in by_words:
             return Found(same=others[by_words.index("same")])
         unlike = [other for other, verdict in zip(others, by_words, strict=True) if verdict == "different"]
-        cosines = await self._near.cosines(fact.content, [other.content for other in unlike])
+        cosines = await self._near.cosines(fact.content, [other.content for other in unlike], self._vectors)
         far = {
             other.id
             for other, cosine in zip(unlike, cosines, strict=True)

@@ -318,11 +318,11 @@ async def test_facts_are_near_in_meaning_where_there_is_an_embedder_that_answers
     nearest = [*await near.active(OWNER, "Ana moved to the capital", 5), *await near.pending(OWNER)]
     found = [each.content for each in nearest]
     assert found == ["Ana lives in Rome.", waiting.content]
-    cosines = await near.cosines("Ana moved to the capital", [*found, "Ana likes tea."])
+    cosines = await near.cosines("Ana moved to the capital", [*found, "Ana likes tea."], {})
     assert cosines == [pytest.approx(1.0, abs=0.01), pytest.approx(1.0, abs=0.01), pytest.approx(0.2, abs=0.01)]
-    assert await Near(store, lambda: None).cosines("Ana", found) == [None, None]
+    assert await Near(store, lambda: None).cosines("Ana", found, {}) == [None, None]
     places.fails = True
-    assert await near.cosines("Ana", found) == [None, None], "words are enough"
+    assert await near.cosines("Ana", found, {}) == [None, None], "words are enough"
 
 
 @pytest.mark.spec("FACT-7", "P8")

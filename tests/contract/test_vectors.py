@@ -327,11 +327,14 @@ async def test_all_that_does_not_wait_for_the_embedder_is_read_while_it_works(
 async def test_how_near_texts_are_is_said_by_the_embedder_and_by_nobody_where_it_fails(store: Store) -> None:
     embedder = Themes()
     meaning = Meaning(store, embedder)
-    near, far = await meaning.alike("my dog", ["a puppy", "the train"]) or ()
+    made: dict[str, Sequence[float]] = {}
+    near, far = await meaning.alike("my dog", ["a puppy", "the train"], made) or ()
     assert near > 0.9 > 0.1 > far
-    assert await meaning.alike("my dog", []) == []
+    assert await meaning.alike("my dog", [], made) == []
+    assert await meaning.alike("a puppy", ["my dog", "a puppy"], made) == [near, pytest.approx(1, abs=0.01)]
+    assert embedder.seen == ["my dog", "a puppy", "the train"], "each is embedded once"
     embedder.fails = True
-    assert await meaning.alike("my dog", ["a puppy"]) is None
+    assert await meaning.alike("my dog", ["a kitten"], made) is None
 
 
 @pytest.mark.spec("SAFE-2")

@@ -35,6 +35,8 @@ Other = Callable[[str], Embedder | None]
 """Gives the embedder of a name, if there is one."""
 
 
+Vectors = dict[str, Sequence[float]]
+"""Of texts."""
 Early = tuple[str, Sequence[float]]
 """A vector, and the name of the embedder that made it."""
 
@@ -147,12 +149,11 @@ class Meaning:
         """Keep what was read behind what is kept; whether that is all."""
         from afterglow.search.signs import Signs
 
-        has_parted = not kept.signs.numbers.keys() <= {columns.owner for columns in more}
-        if generation != kept.generation or has_parted:
-            is_whole = generation != kept.generation  # then all of it was asked for
+        if generation != kept.generation:  # so what was read is the first of it
             kept.generation, kept.signs = generation, Signs()
-            if not is_whole:
-                return False
+        elif not kept.signs.numbers.keys() <= {columns.owner for columns in more}:  # somebody has parted
+            kept.signs = Signs()
+            return False
         if kept.signs.has_lost(more):
             left = await self._store.indexed_ids(owner)
             kept.signs = await asyncio.to_thread(kept.signs.only, left)
@@ -160,15 +161,20 @@ class Meaning:
             await asyncio.to_thread(kept.signs.add, columns) if columns.ids else kept.signs.add(columns)
         return all(len(columns.ids) < _LOADED_AT_ONCE for columns in more)
 
-    async def alike(self, text: str, others: Sequence[str]) -> list[float] | None:
-        """How near each of the others is to a text, from -1 to 1; None where the embedder fails."""
+    async def alike(self, text: str, others: Sequence[str], made: Vectors) -> list[float] | None:
+        """How near each of the others is to a text, from -1 to 1; None where the embedder fails.
+
+        `made` has the vectors that were made for this before, and gets those that are made now.
+        """
+        new = [each for each in dict.fromkeys([text, *others]) if each not in made]
         try:
-            vector, *made = await self._embedder.embed([each[:TEXT_CHARS_MAX] or " " for each in (text, *others)])
+            vectors = await self._embedder.embed([each[:TEXT_CHARS_MAX] or " " for each in new]) if new else []
         except (ModelError, MissingPackage):
             return None
         from afterglow.search.signs import cosines, packed
 
-        return cosines(vector, packed(made))
+        made.update(zip(new, vectors, strict=True))
+        return cosines(made[text], packed([made[each] for each in others]))
 
     def _let_go(self) -> None:
         """Of those who were not searched for longest, until there is room."""
