@@ -102,6 +102,19 @@ async def test_products_of_bytes_give_the_vectors_that_products_of_floats_give(m
     assert all(cosines(one, packed([other]))[0] > 0.97 for one, other in zip(quick, exact, strict=True))
 
 
+def test_what_is_added_to_a_product_and_what_bends_it_are_one_step(minilm: Any) -> None:
+    import onnx
+
+    from afterglow.search.bytewise import bytewise
+
+    made: Any = onnx.load_model_from_string(bytewise(minilm._read(minilm.WEIGHTS)))
+    steps = [(node.op_type, len(node.input)) for node in made.graph.node]
+    assert steps.count(("DynamicQuantizeMatMul", 5)) == 36, (
+        "each with its weights, their scale, no zero and what is added"
+    )
+    assert steps.count(("Gelu", 1)) == 6 and not [kind for kind, _ in steps if kind == "Erf"]
+
+
 async def test_a_giant_text_is_cut_and_does_no_harm(minilm: Any) -> None:
     (vector,) = await minilm.MiniLM().embed(["word " * 50_000])
     assert len(vector) == 384

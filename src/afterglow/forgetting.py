@@ -115,7 +115,8 @@ async def forget_owner(
 ) -> Forgetting:
     """All that is the owner's. Those joined to it stand for themselves again, and keep what is theirs.
 
-    With a `data_dir`, what was logged there does not name the owner any more. Without stones the proof looks for the name too.
+    With a `data_dir`, what was logged there does not name the owner any more. Without stones the proof looks for the name too,
+    and what an owner that was forgotten before had left goes as well. There is no proof where nothing is left to look for.
     """
     together = await store.folder_owners(owner)  # as long as they are: the files of the others tell of this one too
     sought = await _gathered(_owner_texts(store, owner)) if verify else []
@@ -129,7 +130,8 @@ async def forget_owner(
         return await store.forget_owner(owner, keep_stones=keep_stones)
 
     done = await _all_steps(step, progress)
-    proof = partial(_proved, store, [*name, *sought], facts, owner, None, data_dir) if verify else None
+    pieces = [*name, *sought]
+    proof = partial(_proved, store, pieces, facts, owner, None, data_dir) if verify and pieces else None
     unname = None if data_dir is None else partial(_unname, data_dir, owner)
     concluded = await _concluded(store, together, done, rewrite, proof, unname)
     if keep_stones or concluded.proof is None:

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from afterglow.compaction import Boot, Frame, Limits, Quiet
 from afterglow.contexts import Means
-from afterglow.errors import BadInput, BadSettings
+from afterglow.errors import BadInput, BadSettings, MissingPackage
 from afterglow.model import Model
 from afterglow.model.choice import choose
 from afterglow.model.metered import Metered
@@ -116,7 +116,7 @@ class SettingsMeans:
         """The embedder of this name, which was in use before; None where it cannot be had any more."""
         try:
             found = self._embedder(name if ":" in name else AUTO)
-        except BadSettings:
+        except (BadSettings, MissingPackage):
             return None
         return found if found is not None and found.name == name else None
 

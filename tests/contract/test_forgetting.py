@@ -677,11 +677,30 @@ async def test_what_an_owner_that_was_forgotten_left_can_go_too(store: Store, tm
     assert await holders(store, OWNER) == ["stone_salts", "stones"]
     with pytest.raises(NotFound):
         await memory.forget.owner(OWNER)
+    await store.add_token("a bot", "read", "a secret", owner=OWNER)
     assert (await memory.forget.owner(OWNER, keep_stones=False)).forgotten.turns == 0
     assert await holders(store, OWNER) == []
     with pytest.raises(NotFound):
         await memory.forget.owner(OWNER, keep_stones=False)
     assert await transfer.import_lines(memory, lines) == 6, "nothing keeps it out"
+
+
+async def test_who_is_to_leave_nothing_leaves_nothing_though_another_had_begun_with_stones(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verbs_of_forgetting, "TURNS_AT_ONCE", 3)
+    await talk(store, *(f"turn {seq}" for seq in range(5)))
+    assert not (await store.forget_owner(OWNER)).done
+    await forget_owner(store, OWNER, keep_stones=False)
+    assert set(await holders(store, OWNER)) <= {"work", "work_heads"}
+
+
+async def test_of_whom_nothing_is_left_to_look_for_there_is_no_proof(store: Store, tmp_path: Path) -> None:
+    memory = memory_over(store, data_dir=str(tmp_path))
+    await made(store)
+    await talk(store, "hello", session="other", to=Binding(agent="kate", channel="telegram", sender="anastasia"))
+    await memory.forget.owner(OWNER)
+    assert (await memory.forget.owner(OWNER, keep_stones=False, verify=True)).proof is None
 
 
 async def test_when_its_files_have_gone_too_not_even_work_names_an_owner(store: Store, tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -307,21 +309,28 @@ async def test_all_that_does_not_wait_for_the_embedder_is_read_while_it_works(
     await say(store, "my puppy ran off", "the train was late")
     embedder = Themes()
     await work(store, embedder)
-    read, word_matches, embed = asyncio.Event(), store.word_matches, embedder.embed
+    begun, read, word_matches, embed = asyncio.Event(), asyncio.Event(), store.word_matches, embedder.embed
 
     async def reading(*given: Any, **named: Any) -> search.Matches:
+        assert begun.is_set(), "it is embedded meanwhile"
         found = await word_matches(*given, **named)
         read.set()
         return found
 
     async def embedding(texts: Sequence[str]) -> list[Sequence[float]]:
+        begun.set()
         async with asyncio.timeout(30):
             await read.wait()
         return await embed(texts)
 
+    meaning = Meaning(store, embedder)
+    await memory_search(store, meaning, KATE.owner, "train")  # now it is known by what embedder
     monkeypatch.setattr(store, "word_matches", reading)
     monkeypatch.setattr(embedder, "embed", embedding)
-    assert (await find(store, embedder, "puppy"))[0] == ("talk", 1)
+    for _ in range(2):
+        begun.clear()
+        read.clear()
+        assert (await memory_search(store, meaning, KATE.owner, "puppy")).hits[0].seq == 1
 
 
 async def test_how_near_texts_are_is_said_by_the_embedder_and_by_nobody_where_it_fails(store: Store) -> None:
@@ -405,3 +414,69 @@ async def test_an_embedder_of_before_that_fails_does_not_stand_in_the_way_of_the
     for _ in range(2):
         found = await memory_search(store, meaning, KATE.owner, "animal")
         assert found.by_meaning and found.hits[0].seq == 1
+
+
+async def test_where_the_package_of_an_embedder_of_before_is_missing_words_find(store: Store, tmp_path: Path) -> None:
+    await say(store, "my puppy ran off")
+    await work(store, Themes("cohere:embed-v3"))
+    memory = Memory(store, Settings(data_dir=str(tmp_path)), environ={}, folds=False)
+    found = await memory.recall("puppy", owner=KATE.owner)
+    assert [hit.seq for hit in found.hits] == [1] and not found.by_meaning
+
+
+async def test_of_those_without_vectors_no_more_are_kept_than_of_others(store: Store) -> None:
+    meaning = Meaning(store, Themes())
+    for number in range(70):
+        await memory_search(store, meaning, f"kate/telegram/{number}", "puppy")
+    assert len(meaning._kept) == 64
+
+
+async def test_an_embedder_that_fails_is_asked_once_for_a_query_and_again_for_the_next(store: Store) -> None:
+    await say(store, "my puppy ran off")
+    tried: list[str] = []
+
+    class Watched(Themes):
+        async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+            tried.extend(texts)
+            return await super().embed(texts)
+
+    embedder = Watched()
+    await work(store, embedder)
+    meaning = Meaning(store, embedder)
+    assert (await memory_search(store, meaning, KATE.owner, "animal")).by_meaning
+    tried.clear()
+    embedder.fails = True
+    assert not (await memory_search(store, meaning, KATE.owner, "puppy")).by_meaning
+    assert tried == ["puppy"]
+    embedder.fails = False
+    assert (await memory_search(store, meaning, KATE.owner, "animal")).by_meaning
+    assert tried == ["puppy", "animal"]
+
+
+@pytest.mark.parametrize("steps", range(6))
+async def test_a_search_that_is_broken_off_leaves_no_vector_twice(store: Store, steps: int) -> None:
+    await say(store, *(f"puppy {number}" for number in range(20)))
+    embedder = Themes()
+    await work(store, embedder)
+    meaning = Meaning(store, embedder)
+    add, taking, taken = Signs.add, threading.Event(), threading.Event()
+
+    def slowly(self: Signs, columns: Any) -> None:
+        taking.set()
+        time.sleep(0.2)
+        add(self, columns)
+        taken.set()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Signs, "add", slowly)
+        search = asyncio.ensure_future(memory_search(store, meaning, KATE.owner, "animal"))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        if steps == 5:
+            await asyncio.to_thread(taking.wait, 30)
+        search.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await search
+    assert len((await memory_search(store, meaning, KATE.owner, "animal", limit=50)).hits) == 20
+    assert not taking.is_set() or await asyncio.to_thread(taken.wait, 30)
+    assert kept(meaning) == [20]

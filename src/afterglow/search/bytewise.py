@@ -17,7 +17,7 @@ _DOMAIN = "com.microsoft"
 
 
 def bytewise(network: bytes) -> bytes:
-    """The same network; what does not look as expected is left as it is."""
+    """The same network. It is made for the one that `minilm` knows by its digest, and another may not stand it."""
     model: Any = onnx.load_model_from_string(network)
     graph = _Graph(model.graph)
     for node in list(model.graph.node):

@@ -10,12 +10,11 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from afterglow.errors import MissingPackage, ModelError
+from afterglow.errors import AfterglowError, MissingPackage, ModelError
 from afterglow.search.embedders import TEXT_CHARS_MAX, Embedder
 from afterglow.store.contract import Store
 from afterglow.store.search import Sought
@@ -37,8 +36,13 @@ Other = Callable[[str], Embedder | None]
 
 Vectors = dict[str, Sequence[float]]
 """Of texts."""
-Early = tuple[str, Sequence[float]]
-"""A vector, and the name of the embedder that made it."""
+
+
+class Early(NamedTuple):
+    """A query's vector, or why there is none, and the name of the embedder."""
+
+    name: str
+    vector: Sequence[float] | AfterglowError
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,6 +103,7 @@ class Meaning:
         self._store = store
         self._embedder = embedder
         self._other = other
+        self._embedders: dict[str, Embedder | None] = {embedder.name: embedder}
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
 
     async def early(self, owner: str, text: str) -> Early | None:
@@ -106,17 +111,19 @@ class Meaning:
         kept = self._kept.get(owner)
         if kept is None or kept.embedder is None:
             return None
-        embedder, kept.embedder = kept.embedder, None
-        with suppress(ModelError, MissingPackage):  # whoever is in use now may do better, or tells
-            return embedder.name, await _embedded(embedder, text)
-        return None
+        try:
+            return Early(kept.embedder.name, await _embedded(kept.embedder, text))
+        except (ModelError, MissingPackage) as error:  # another may be in use now
+            return Early(kept.embedder.name, error)
 
     async def asked(self, text: str, known: Known, early: Early | None = None) -> Asked:
         """A query beside an owner's vectors."""
-        is_early = early is not None and early[0] == known.embedder.name
-        vector = early[1] if early is not None and is_early else await _embedded(known.embedder, text)
         if known.owner in self._kept:
             self._kept[known.owner].embedder = known.embedder
+        is_early = early is not None and early.name == known.embedder.name
+        vector = early.vector if early is not None and is_early else await _embedded(known.embedder, text)
+        if isinstance(vector, AfterglowError):
+            raise vector
         return Asked(store=self._store, known=known, vector=vector)
 
     async def known(self, owner: str) -> Known | None:
@@ -125,14 +132,19 @@ class Meaning:
 
         kept = self._kept.setdefault(owner, _Kept(signs=Signs()))
         self._kept.move_to_end(owner)
-        async with kept.lock:
-            while found := await self._store.vectors_after(owner, partial(self._wanted, kept), _LOADED_AT_ONCE):
-                generation, more = found
-                if await self._take_in(owner, kept, generation.number, more):
-                    self._let_go()
-                    embedder = self._embedder_of(generation)
-                    assert embedder is not None, "it was there when these vectors were chosen"
-                    return Known(owner=owner, generation=generation.number, embedder=embedder, signs=kept.signs)
+        try:
+            async with kept.lock:
+                return await self._known(owner, kept)
+        finally:
+            self._let_go()
+
+    async def _known(self, owner: str, kept: _Kept) -> Known | None:
+        while found := await self._store.vectors_after(owner, partial(self._wanted, kept), _LOADED_AT_ONCE):
+            generation, more = found
+            if await self._take_in(owner, kept, generation.number, more):
+                embedder = self._embedder_of(generation)
+                assert embedder is not None, "it was there when these vectors were chosen"
+                return Known(owner=owner, generation=generation.number, embedder=embedder, signs=kept.signs)
         return None
 
     def _wanted(self, kept: _Kept, generations: Sequence[Generation]) -> tuple[Generation, Mapping[str, int]] | None:
@@ -143,7 +155,10 @@ class Meaning:
         return None
 
     def _embedder_of(self, generation: Generation) -> Embedder | None:
-        return self._embedder if generation.name == self._embedder.name else self._other(generation.name)
+        """One that was in use before is asked for once: it may have weights to load."""
+        if generation.name not in self._embedders:
+            self._embedders[generation.name] = self._other(generation.name)
+        return self._embedders[generation.name]
 
     async def _take_in(self, owner: str, kept: _Kept, generation: int, more: Sequence[VectorColumns]) -> bool:
         """Keep what was read behind what is kept; whether that is all."""
@@ -158,7 +173,7 @@ class Meaning:
             left = await self._store.indexed_ids(owner)
             kept.signs = await asyncio.to_thread(kept.signs.only, left)
         for columns in more:
-            await asyncio.to_thread(kept.signs.add, columns) if columns.ids else kept.signs.add(columns)
+            await _to_its_end(kept.signs.add, columns) if columns.ids else kept.signs.add(columns)
         return all(len(columns.ids) < _LOADED_AT_ONCE for columns in more)
 
     async def alike(self, text: str, others: Sequence[str], made: Vectors) -> list[float] | None:
@@ -184,6 +199,16 @@ class Meaning:
 
         while len(self._kept) > _OWNERS_KEPT or (len(self._kept) > 1 and whole_bytes() > _WHOLE_BYTES_KEPT):
             self._kept.popitem(last=False)
+
+
+async def _to_its_end(work: Callable[[VectorColumns], None], columns: VectorColumns) -> None:
+    """In a thread; whoever is broken off meanwhile waits for it, or the next would do the same beside it."""
+    done = asyncio.ensure_future(asyncio.to_thread(work, columns))
+    try:
+        await asyncio.shield(done)
+    except asyncio.CancelledError:
+        await asyncio.wait([done])
+        raise
 
 
 async def _embedded(embedder: Embedder, text: str) -> Sequence[float]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from heapq import nlargest
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from afterglow.clock import from_us, moment_within, to_us
 from afterglow.errors import BadInput, MissingPackage, ModelError
 from afterglow.search import words
 from afterglow.search.embedders import TEXT_CHARS_MAX
 from afterglow.search.joined import Ranked, join
-from afterglow.search.meaning import Asked, Known, Meaning
+from afterglow.search.meaning import Asked, Meaning
 from afterglow.store.contract import Store
 from afterglow.store.recall import Content
 from afterglow.store.search import KINDS, Indexed, Kind, Matches, Record, Sought
@@ -90,7 +91,7 @@ async def memory_search(
         raise BadInput(f"there is no word to search for in {text[:80]!r}: it is empty, or of words such as 'the' alone")
     sought = _sought(kinds, types, since, until)
     asked, (matches, scoring) = await _asked(
-        meaning, owner, text[:TEXT_CHARS_MAX], word_matches(store, owner, terms, sought)
+        meaning, owner, text[:TEXT_CHARS_MAX], partial(word_matches, store, owner, terms, sought)
     )
     known = {each.id for each in (*matches.turns, *matches.records)}
     cosines, near = await asked.near(known, sought) if asked else ({}, [])
@@ -122,16 +123,18 @@ async def word_matches(store: Store, owner: str, terms: Sequence[str], sought: S
 
 
 async def _asked(
-    meaning: Meaning | None, owner: str, text: str, reading: Coroutine[Any, Any, T]
+    meaning: Meaning | None, owner: str, text: str, read: Callable[[], Awaitable[T]]
 ) -> tuple[Asked | None, T]:
     """The query by its meaning, and what is read meanwhile; none where the embedder fails, since words find as well."""
     if meaning is None:
-        return None, await reading
-
-    async def read() -> tuple[T, Known | None]:  # one after the other: two threads of Python wait for each other
-        return await reading, await meaning.known(owner)
-
-    early, (found, known) = await asyncio.gather(meaning.early(owner, text), read())
+        return None, await read()
+    embedding = asyncio.ensure_future(meaning.early(owner, text))
+    try:
+        await asyncio.sleep(0)  # it begins first: it leaves Python to the threads that read, and those do not leave it
+        found, known = await read(), await meaning.known(owner)  # nor do they to each other
+        early = await embedding
+    finally:
+        embedding.cancel()
     try:
         return (await meaning.asked(text, known, early) if known else None), found
     except (ModelError, MissingPackage) as error:

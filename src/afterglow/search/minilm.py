@@ -60,7 +60,7 @@ class MiniLM:
         return NAME
 
     async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
-        """One text is a question that somebody waits for; several are work, and give way to all else."""
+        """One text is soon done, and mostly a question that somebody waits for; several are work, and give way to all else."""
         if len(texts) == 1:
             return await asyncio.to_thread(self._embed, texts)
         return await asyncio.get_running_loop().run_in_executor(self._behind, self._embed, texts)

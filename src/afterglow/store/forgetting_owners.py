@@ -13,7 +13,7 @@ from afterglow.errors import NotFound
 from afterglow.store import audit, forgetting, queue, search, sessions, stones, summaries, twins
 from afterglow.store.forgetting import WANTED, Forgotten, step
 from afterglow.store.spend import NOBODY
-from afterglow.store.transaction import Tx
+from afterglow.store.transaction import Row, Tx
 from afterglow.summaries import Summary
 from afterglow.turns import Owner, Session
 from afterglow.work import Due
@@ -37,12 +37,16 @@ class Unfinished:
 def forget_owner(tx: Tx, owner: str, keep_stones: bool, salt: str, now: datetime) -> Forgotten:
     """Run as everyone's transaction: whoever is joined to the owner is parted from it."""
     tx.run("{lock_aliases}")
-    row = tx.row("SELECT * FROM owners WHERE owner = :owner {lock}", owner=owner)
+    row = _locked(tx, owner)
+    if row is None and not keep_stones and tx.row("SELECT 1 FROM stone_salts WHERE owner = :owner", owner=owner):
+        sessions.add_owner(tx, owner, to_us(now))  # it was forgotten before, and what it left has its name
+        row = _locked(tx, owner)
     if row is None:
-        return _forget_stones(tx, owner, keep_stones, now)
-    how = row["forgetting"] or (_KEEPING_STONES if keep_stones else _KEEPING_NOTHING)
+        raise NotFound(f"there is no owner {owner!r}: an owner comes with its first turn; `afterglow owners` lists all")
+    how = max(row["forgetting"], _KEEPING_STONES if keep_stones else _KEEPING_NOTHING)
     kept = stones.salt_of(tx, owner, salt) if how == _KEEPING_STONES else None
-    done = Forgotten() if row["forgetting"] else _begin_owner(tx, owner, how, now)
+    done = Forgotten() if row["forgetting"] else _begin_owner(tx, owner, now)
+    tx.run("UPDATE owners SET forgetting = :how WHERE owner = :owner", how=how, owner=owner)
     going = tx.rows(
         "SELECT * FROM sessions WHERE owner = :owner AND forgetting > 0 ORDER BY forgetting DESC, id LIMIT :most {lock}",
         owner=owner,
@@ -61,16 +65,11 @@ def forget_owner(tx: Tx, owner: str, keep_stones: bool, salt: str, now: datetime
     return replace(done, left=int(left["turns"]), done=not left["sessions"])
 
 
-def _forget_stones(tx: Tx, owner: str, keep_stones: bool, now: datetime) -> Forgotten:
-    """Of one that was forgotten before, what kept an import from bringing it back, if that is to go too."""
-    if keep_stones or tx.row("SELECT 1 FROM stone_salts WHERE owner = :owner", owner=owner) is None:
-        raise NotFound(f"there is no owner {owner!r}: an owner comes with its first turn; `afterglow owners` lists all")
-    _end_owner(tx, owner, _KEEPING_NOTHING)
-    queue.mark_due(tx, Due(kind="files", at=now, reason="forget"), owner, owner)
-    return Forgotten()
+def _locked(tx: Tx, owner: str) -> Row | None:
+    return tx.row("SELECT * FROM owners WHERE owner = :owner {lock}", owner=owner)
 
 
-def _begin_owner(tx: Tx, owner: str, how: int, now: datetime) -> Forgotten:
+def _begin_owner(tx: Tx, owner: str, now: datetime) -> Forgotten:
     """From here on all the owner has is closed for good; what is said from now on belongs to a new beginning."""
     before = twins.group(tx, owner)
     facts = tx.rows("SELECT id FROM facts WHERE owner = :owner", owner=owner)
@@ -99,11 +98,7 @@ def _begin_owner(tx: Tx, owner: str, how: int, now: datetime) -> Forgotten:
         now=to_us(now),
         owner=owner,
     )
-    tx.run(
-        "UPDATE owners SET forgetting = :how, facts_version = facts_version + 1 WHERE owner = :owner",
-        how=how,
-        owner=owner,
-    )
+    tx.run("UPDATE owners SET facts_version = facts_version + 1 WHERE owner = :owner", owner=owner)
     return Forgotten(facts=len(facts))
 
 

@@ -284,8 +284,9 @@ def restore_session(tx: Tx, given: Session, fence: str) -> int:
 def find(tx: Tx, session_id: str, lock: bool = False) -> Row | None:
     rows = tx.rows(f"SELECT * FROM sessions WHERE {{mine}} AND id = :id {'{lock}' if lock else ''}", id=session_id)
     if len(rows) > 1:
-        owners = ", ".join(sorted(row["owner"] for row in rows)[:_OWNERS_NAMED])
-        raise BadInput(f"several owners have a session {session_id!r}: {owners}; say whose (--owner, or owner=…)")
+        named = ", ".join(sorted(row["owner"] for row in rows)[:_OWNERS_NAMED])
+        more = f" and {len(rows) - _OWNERS_NAMED} more" if len(rows) > _OWNERS_NAMED else ""
+        raise BadInput(f"several owners have a session {session_id!r}: {named}{more}; say whose (--owner, or owner=…)")
     return rows[0] if rows else None
 
 

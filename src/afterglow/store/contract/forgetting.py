@@ -53,8 +53,8 @@ class ForgettingVerbs(Running):
         """All sessions of the owner are closed for good, its facts are gone, whoever was joined to it stands for itself,
         and its sessions go one by one; until `done`, call again. What is said meanwhile belongs to a new beginning.
 
-        With stones its name and digests stay, which keep an import from bringing it back; without them nothing does. The audit
-        says that somebody was forgotten, and not who.
+        With stones its name and digests stay, which keep an import from bringing it back; without them nothing does, and
+        those of an owner that was forgotten before go too. The audit says that somebody was forgotten, and not who.
         """
         salt, now = self._salt(), self.clock.now()
         run = partial(forgetting_owners.forget_owner, owner=owner, keep_stones=keep_stones, salt=salt, now=now)

@@ -77,7 +77,10 @@ class SearchVerbs(Running):
     async def vectors_after(
         self, owner: str, choose: vectors.Choose, limit: int
     ) -> tuple[Generation, list[VectorColumns]] | None:
-        """Vectors of the owner and those joined to it, in order: of the generation, and from behind the numbers, chosen."""
+        """Vectors of the owner and those joined to it, in order: of the generation, and from behind the numbers, chosen.
+
+        Of each owner so many at most; None if none are chosen. What chooses is called in the transaction, maybe again.
+        """
         return await self._read("vectors_after", owner, partial(vectors.vectors_after, choose=choose, limit=limit))
 
     async def vectors_of(self, owner: str, generation: int, ids: Sequence[int]) -> dict[int, bytes]:
