@@ -15,7 +15,7 @@ test: $(VENV)/dev.done ## install what the tests need, and run them all on SQLit
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
-	$(BIN)/pytest -n 4 --reruns 1 $(ARGS)
+	$(BIN)/pytest -n 4 --dist worksteal --reruns 1 $(ARGS)
 
 bench: $(BENCH)/bench.done ## measure beside the peers, in an environment of their own, and write benchmarks/results
 	$(BENCH)/bin/python -m benchmarks.store

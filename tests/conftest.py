@@ -55,6 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_SERVER] = (server, folder)
     with psycopg.connect(server.get_uri(), autocommit=True) as connection:  # tests kill processes, not the machine
         connection.execute("ALTER SYSTEM SET fsync = off")
+        connection.execute("ALTER SYSTEM SET autovacuum = off")  # nor are there rows enough to be counted anew
         connection.execute("SELECT pg_reload_conf()")
 
 
@@ -126,6 +127,41 @@ def postgres_address(migrated: str) -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="session")
+def used_again(migrated: str) -> Iterator[str]:
+    """A database that one test after another writes to: it is sooner emptied than another is made."""
+    with copy_of(migrated) as address:
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute("CREATE SCHEMA at_first")
+            for table in _written(connection, _SCHEMA):
+                connection.execute(f"CREATE TABLE at_first.{table} AS TABLE {table}")
+        yield address
+
+
+@pytest.fixture
+def emptied_address(used_again: str) -> Iterator[str]:
+    """A database with the schema of today and nothing in it, for a test that leaves the schema as it is."""
+    yield used_again
+    with psycopg.connect(used_again, autocommit=True) as connection:
+        connection.execute(
+            """SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+               WHERE datname = current_database() AND pid <> pg_backend_pid()"""
+        )
+        connection.execute(f"TRUNCATE {', '.join(_written(connection, _SCHEMA))} RESTART IDENTITY CASCADE")
+        for table in _written(connection, "at_first"):
+            connection.execute(f"INSERT INTO {table} OVERRIDING SYSTEM VALUE TABLE at_first.{table}")
+
+
+def _written(connection: psycopg.Connection, schema: str) -> list[str]:
+    """The tables of a schema that something was written to."""
+    found = connection.execute(
+        """SELECT relname FROM pg_class
+           WHERE relnamespace = %s::regnamespace AND relkind = 'r' AND pg_relation_size(oid) > 0""",
+        [schema],
+    )
+    return [name for (name,) in found]
+
+
 @contextlib.contextmanager
 def copy_of(database: str) -> Iterator[str]:
     """The address of a copy, for as long as it is needed."""
@@ -167,17 +203,18 @@ OpenStore = Callable[..., Awaitable[Store]]
 async def open_store(request: pytest.FixtureRequest, tmp_path: Path, clock: FixedClock) -> AsyncIterator[OpenStore]:
     """Open the test's database, as often as wanted; every opening is closed at the end."""
     opened: list[Store] = []
+    own = "postgres_address" if "postgres_address" in request.fixturenames else "emptied_address"
 
     async def open_one(with_clock: Clock = clock) -> Store:
         if request.param == "sqlite":
             store: Store = await SQLiteStore.open(tmp_path / "afterglow.db", with_clock)
         else:
-            store = await PostgresStore.open(request.getfixturevalue("postgres_address"), with_clock)
+            store = await PostgresStore.open(request.getfixturevalue(own), with_clock)
         opened.append(store)
         return store
 
     if request.param == "postgres":
-        request.getfixturevalue("postgres_address")
+        request.getfixturevalue(own)
     yield open_one
     for store in opened:
         with contextlib.suppress(Exception):

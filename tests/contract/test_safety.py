@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from typing import Any
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
@@ -69,19 +72,39 @@ STAYS = "audit"
 """The table whose rows no owner may change at all, its own neither."""
 
 
+@pytest.fixture(scope="module")
+def prepared(migrated: str) -> Iterator[str]:
+    """A database with the scenario, to be copied: ana and ben have the same things under the same names."""
+
+    async def prepare() -> None:
+        store = await PostgresStore.open(address, FixedClock(NOON))
+        await verbs.prepare(store)
+        await store.close()
+
+    with copy_of(migrated) as address:
+        with ThreadPoolExecutor(1) as aside:  # the test's own loop may be running
+            aside.submit(asyncio.run, prepare()).result()
+        yield urlsplit(address).path[1:]
+
+
 @pytest.fixture
-async def guarded(postgres_address: str) -> AsyncIterator[PostgresStore]:
-    """A store on PostgreSQL with the scenario: ana and ben have the same things under the same names."""
-    store = await PostgresStore.open(postgres_address, FixedClock(NOON))
-    await verbs.prepare(store)
+def prepared_address(prepared: str) -> Iterator[str]:
+    with copy_of(prepared) as address:
+        yield address
+
+
+@pytest.fixture
+def second_address(prepared: str) -> Iterator[str]:
+    with copy_of(prepared) as address:
+        yield address
+
+
+@pytest.fixture
+async def guarded(prepared_address: str) -> AsyncIterator[PostgresStore]:
+    """A store on PostgreSQL with the scenario."""
+    store = await PostgresStore.open(prepared_address, FixedClock(NOON))
     yield store
     await store.close()
-
-
-@pytest.fixture
-def second_address(migrated: str) -> Iterator[str]:
-    with copy_of(migrated) as address:
-        yield address
 
 
 def without_the_filter(patch: pytest.MonkeyPatch) -> None:
@@ -103,7 +126,6 @@ async def test_without_the_applications_filter_every_verb_sees_and_changes_the_s
     guarded: PostgresStore, second_address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unfiltered = await PostgresStore.open(second_address, FixedClock(NOON))
-    await verbs.prepare(unfiltered)
     before = of_ben(await dump(unfiltered))
     assert len(before) > 10
     for name, verb in verbs.VERBS.items():
@@ -121,20 +143,20 @@ async def test_without_the_applications_filter_every_verb_sees_and_changes_the_s
 
 
 async def test_without_row_level_security_and_without_the_filter_it_would_be_seen(
-    guarded: PostgresStore, postgres_address: str, monkeypatch: pytest.MonkeyPatch
+    guarded: PostgresStore, prepared_address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """That the test above can fail at all."""
-    with psycopg.connect(postgres_address, autocommit=True) as connection:
+    with psycopg.connect(prepared_address, autocommit=True) as connection:
         connection.execute("ALTER TABLE turns DISABLE ROW LEVEL SECURITY")
     without_the_filter(monkeypatch)
     assert OTHER.owner in {turn.owner for turn in await guarded.turns_before(KATE.owner, None, 100)}
 
 
 async def test_the_check_notices_a_table_without_row_level_security(
-    guarded: PostgresStore, postgres_address: str
+    guarded: PostgresStore, prepared_address: str
 ) -> None:
     assert await guarded.check() == []
-    with psycopg.connect(postgres_address, autocommit=True) as connection:
+    with psycopg.connect(prepared_address, autocommit=True) as connection:
         connection.execute("ALTER TABLE turns NO FORCE ROW LEVEL SECURITY")
         connection.execute("CREATE TABLE forgotten (owner TEXT)")
     assert sorted(await guarded.check()) == [
@@ -159,9 +181,9 @@ async def test_the_words_of_another_owner_are_not_found_by_their_token(guarded: 
 
 @pytest.mark.parametrize("table", TABLES)
 async def test_who_names_no_owner_sees_nothing_and_writes_nothing(
-    guarded: PostgresStore, postgres_address: str, table: str
+    guarded: PostgresStore, prepared_address: str, table: str
 ) -> None:
-    with psycopg.connect(postgres_address) as connection:
+    with psycopg.connect(prepared_address) as connection:
         connection.execute("SET ROLE afterglow_owner")
         assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)  # type: ignore[arg-type]
         changes_nothing(connection, table, f"DELETE FROM {table}")
@@ -183,9 +205,9 @@ async def test_who_names_no_owner_sees_nothing_and_writes_nothing(
     ],
 )
 async def test_an_owners_transaction_may_not_do_what_is_no_owners_business(
-    guarded: PostgresStore, postgres_address: str, statement: str
+    guarded: PostgresStore, prepared_address: str, statement: str
 ) -> None:
-    with psycopg.connect(postgres_address) as connection:
+    with psycopg.connect(prepared_address) as connection:
         # As a login that has only this role: a member of both could change from one to the other.
         connection.execute("SET SESSION AUTHORIZATION afterglow_owner")
         connection.execute("SELECT set_config('afterglow.owner', %s, true)", (KATE.owner,))
@@ -195,9 +217,9 @@ async def test_an_owners_transaction_may_not_do_what_is_no_owners_business(
 
 @pytest.mark.parametrize("table", TABLES)
 async def test_every_statement_of_one_owner_passes_over_another(
-    guarded: PostgresStore, postgres_address: str, table: str
+    guarded: PostgresStore, prepared_address: str, table: str
 ) -> None:
-    with psycopg.connect(postgres_address) as connection:
+    with psycopg.connect(prepared_address) as connection:
         connection.execute("SET ROLE afterglow_owner")
         connection.execute("SELECT set_config('afterglow.owner', %s, true)", (KATE.owner,))
         owners = {row[0] for row in connection.execute(f"SELECT owner FROM {table}")}  # type: ignore[arg-type]

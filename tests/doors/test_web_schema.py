@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 import schemathesis
+from fastapi import FastAPI
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from schemathesis import Case, GenerationMode
@@ -46,20 +47,27 @@ async def send(client: httpx.AsyncClient, case: Case, token: dict[str, str]) -> 
     return await client.request(wanted["method"], wanted["url"], params=query, headers=headers, **body)
 
 
+@pytest.fixture
+async def served(door: Door) -> FastAPI:
+    """Made once for all examples of an operation: to make it takes longer than they do."""
+    memory = with_settings(
+        door.memory, server=ServerSettings(requests_per_second=0), search=SearchSettings(embedder="none")
+    )
+    await memory.append(KATE, "user", "The review is on 3 March.", session="s")
+    made = app(memory)
+    made.state.streams.stopping.set()
+    return made
+
+
 @pytest.mark.spec("DOOR-3")
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.label)
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), database=None)
 @given(data=st.data())
-async def test_every_operation_keeps_to_its_description(door: Door, operation: Any, data: st.DataObject) -> None:
+async def test_every_operation_keeps_to_its_description(
+    door: Door, served: FastAPI, operation: Any, data: st.DataObject
+) -> None:
     mode = data.draw(st.sampled_from([GenerationMode.POSITIVE, GenerationMode.NEGATIVE]))
     case = data.draw(operation.as_strategy(generation_mode=mode))
-    memory = with_settings(
-        door.memory, server=ServerSettings(requests_per_second=0), search=SearchSettings(embedder="none")
-    )
-    if not await memory.owners():
-        await memory.append(KATE, "user", "The review is on 3 March.", session="s")
-    made = app(memory)
-    made.state.streams.stopping.set()
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(made), base_url=LOCAL) as client:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(served), base_url=LOCAL) as client:
         answer = await send(client, case, door.credential("owner"))
     case.validate_response(answer, checks=CHECKS)

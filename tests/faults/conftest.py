@@ -27,7 +27,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where a database with nothing in it is, for tasks.open_store: a path, or PostgreSQL's address."""
     if request.param == "sqlite":
         return str(tmp_path / "afterglow.db")
-    return request.getfixturevalue("postgres_address")
+    return request.getfixturevalue("emptied_address")
 
 
 @pytest.fixture
