@@ -469,7 +469,8 @@ async def test_what_was_forgotten_does_not_come_back_by_an_edit_of_an_older_file
     del older["facts"][2]["id"]
     older["facts"].append({"content": "A new thing"})
     (folder / f"{DAY}.json").write_text(json.dumps(older))
-    await files.rebuild(KATE.owner)
+    done = await files.rebuild(KATE.owner)
+    assert f"{DAY}.json: a sentence in it was forgotten, and is not taken in again" in "\n".join(done.notes)
     (pending,) = await store.facts(KATE.owner, WantedFacts(status="pending"))
     assert pending.content == "A new thing"
     assert b"UNSAYABLE" not in b"".join(tree(tmp_path / "memory").values())

@@ -206,8 +206,9 @@ class MemoryFiles:
                 wanted, found = await finished(partial(surveyed, folder, remembered))
                 notes |= dict.fromkeys(found.notes)
                 new = await self._taking.take(found.changes)
-                if new:
-                    taken += new
+                notes |= new.notes
+                if new.facts:
+                    taken += new.facts
                     continue
                 try:
                     names = await finished(partial(written, folder, wanted, found, anew=anew))

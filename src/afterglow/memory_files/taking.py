@@ -8,11 +8,11 @@ already, or was forgotten, is not taken in again.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, tzinfo
 from hashlib import blake2b
+from typing import NamedTuple
 
 from afterglow.clock import new_id
 from afterglow.errors import BadInput, ClaimLost
@@ -24,8 +24,6 @@ from afterglow.store.facts import Gathered
 from afterglow.store.log import Entry
 from afterglow.store.readings import Read
 from afterglow.turns import Binding, Draft, Turn, binding_of
-
-_log = logging.getLogger(__name__)
 
 CHANNEL = "files"
 _COMPARED_MAX = 20
@@ -57,6 +55,13 @@ class Sentence:
         return as_stated(self.said, self.at, date.fromisoformat(self.day))
 
 
+class Taken(NamedTuple):
+    """The facts that came of changes, and what is to be said of the others, each thing once."""
+
+    facts: list[Fact]
+    notes: dict[str, None]
+
+
 class Taking:
     """Takes in what people and programs wrote into memory files."""
 
@@ -65,25 +70,26 @@ class Taking:
         self._entry_of = entry_of
         self._zone = zone
 
-    async def take(self, changes: Sequence[Change]) -> list[Fact]:
+    async def take(self, changes: Sequence[Change]) -> Taken:
         """The facts that came of it, all pending."""
-        taken: list[Fact] = []
+        taken = Taken([], {})
         for owner in sorted({change.owner for change in changes}):
             binding = await address_of(self._store, owner, CHANNEL)
             mine = [self._sentence(change, binding) for change in changes if change.owner == owner]
-            taken += await self._taken(owner, binding, _distinct(mine))
+            taken.facts.extend(await self._taken(owner, binding, _distinct(mine), taken.notes))
         return taken
 
-    async def _taken(self, owner: str, binding: Binding, sentences: Sequence[Sentence]) -> list[Fact]:
+    async def _taken(
+        self, owner: str, binding: Binding, sentences: Sequence[Sentence], notes: dict[str, None]
+    ) -> list[Fact]:
         for _ in range(_COMPARED_MAX):
             known = await self._store.known_facts(owner, [each.content for each in sentences])
             new = [each for each in sentences if each.content not in known.held]
-            if len(new) < len(sentences):
-                _log.info(
-                    "of %d sentences in files, %d are known or were forgotten",
-                    len(sentences),
-                    len(sentences) - len(new),
-                )
+            notes.update(
+                (f"{each.change.name}: a sentence in it was forgotten, and is not taken in again", None)
+                for each in sentences
+                if each.content in known.held and known.held[each.content].status == "forgotten"
+            )
             turns = [await self._store.append(owner, binding, each.entry) for each in new]
             begun = [replace(each, at=self._here(turn.at)) for each, turn in zip(new, turns, strict=True)]
             if [each.content for each in begun] != [each.content for each in new]:
