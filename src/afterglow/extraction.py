@@ -42,7 +42,7 @@ from afterglow.worker import Commit, is_half_over
 
 KNOWN_SHOWN = 20
 FACTS_MAX = 40
-"""The most facts of one part: who states more in it is not talking."""
+"""The most facts of one part: a model that claims more is not reading. Without a model, of one turn."""
 _PROMPT_TOKENS = 900
 _PAGE_TURNS = 500
 _PARTS_OF_AN_ACT = 10
@@ -161,7 +161,8 @@ class Facts:
         outcome.dropped[TOO_LONG] = asked.cut
         checked = await asyncio.to_thread(check, claims, worth, means.frame.zone, terms, before)
         with_words = partial(with_needed, turns=worth, zone=means.frame.zone, cut=terms, before=before)
-        believed = await asyncio.to_thread(_believed, checked, with_words, outcome)
+        most = FACTS_MAX * (len(worth) if means.extracting.name == OFFLINE else 1)
+        believed = await asyncio.to_thread(_believed, checked, with_words, outcome, most)
         origin = Origin(session=session, model=means.extracting.name, prompt=prompt, zone=means.frame.zone)
         reconciler = Reconciler(self._store, self._near, means.extracting, means.deadline_seconds, origin)
         await reconciler.compared(
@@ -303,7 +304,7 @@ def _is_worth_reading(turn: Turn) -> bool:
 
 
 def _believed(
-    checked: Checked, with_words: Callable[[Iterable[Proved]], list[Proved]], outcome: Outcome
+    checked: Checked, with_words: Callable[[Iterable[Proved]], list[Proved]], outcome: Outcome, most: int
 ) -> list[tuple[Proved, Verdict]]:
     """What is proved and not turned away at the gate, with the turns it has words from; the rest is counted."""
     judged = [(proved, gate(proved)) for proved in checked.proved]
@@ -311,10 +312,10 @@ def _believed(
     outcome.dropped.update(verdict.why or "" for _, verdict in judged if verdict.status == "dropped")
     believed = [each for each in judged if each[1].status != "dropped"]
     believed.sort(key=lambda each: not each[1].is_owners)  # what others said does not crowd out the owner
-    if len(believed) > FACTS_MAX:
-        outcome.dropped["too many"] += len(believed) - FACTS_MAX
-    verdicts = [verdict for _, verdict in believed[:FACTS_MAX]]
-    whole = list(zip(with_words([proved for proved, _ in believed[:FACTS_MAX]]), verdicts, strict=True))
+    if len(believed) > most:
+        outcome.dropped["too many"] += len(believed) - most
+    verdicts = [verdict for _, verdict in believed[:most]]
+    whole = list(zip(with_words([proved for proved, _ in believed[:most]]), verdicts, strict=True))
     kept = [each for each in whole if len(each[0].needed) < EVIDENCE_MAX]
     if len(kept) < len(whole):
         outcome.dropped["words from too many turns"] += len(whole) - len(kept)

@@ -92,7 +92,7 @@ def test_of_whom_nothing_is_to_stay_not_even_the_name_does(run: Run, folder: Pat
 def test_who_was_forgotten_before_can_leave_nothing_afterwards(run: Run, folder: Path, session: str) -> None:
     run("forget", "owner", KATE.owner, "--yes")
     assert "afterglow.db" in somewhere(folder, KATE.owner), "what keeps an import out has the name"
-    assert "there is no owner" in run("forget", "owner", KATE.owner, "--yes", code=2).stderr
+    assert "was forgotten before; `--leave-nothing`" in run("forget", "owner", KATE.owner, "--yes", code=2).stderr
     told = run("forget", "owner", KATE.owner, "--leave-nothing", "--yes", "--verify").stdout
     assert "nothing of it was found" in told and somewhere(folder, KATE.owner) == []
 

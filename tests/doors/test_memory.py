@@ -299,6 +299,21 @@ async def test_a_file_that_is_not_an_export_is_refused_by_line(
     assert sentence in str(caught.value)
 
 
+@pytest.mark.parametrize("broken", ['{"turn":{"txet":"x"}}', '{"turn":{"session":"s","se'])
+async def test_what_came_before_a_line_that_is_wrong_is_imported_as_it_says(
+    memory: Memory, other_memory: Memory, broken: str
+) -> None:
+    for text in ("first", "second", "third"):
+        await memory.append(KATE, "user", text, session="s")
+    exported = [line async for line in export_lines(memory)]
+    (at,) = [number for number, line in enumerate(exported) if '"third"' in line]
+    with pytest.raises(BadInput, match=f"^line {at + 1}: .*What came before it is imported"):
+        await import_lines(other_memory, [*exported[:at], broken, *exported[at + 1 :]])
+    session = await other_memory.session("s", owner=KATE.owner)
+    assert [turn.text for turn in await other_memory.turns(session)] == ["first", "second"]
+    assert await import_lines(other_memory, exported) == 1
+
+
 async def test_an_import_never_changes_what_is_there(memory: Memory, other_memory: Memory) -> None:
     await memory.append(KATE, "user", "as it was said")
     exported = [line async for line in export_lines(memory)]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,10 +16,10 @@ import pytest
 from afterglow import recalled
 from afterglow.clock import FixedClock
 from afterglow.errors import AfterglowError, BadInput, ClaimLost, ModelBadOutput, ModelBusy, ModelStopped, NotFound
-from afterglow.extraction import Outcome
+from afterglow.extraction import FACTS_MAX, Outcome
 from afterglow.facts import EVIDENCE_MAX, FactType
 from afterglow.means import SettingsMeans
-from afterglow.memory import Memory
+from afterglow.memory import Memory, open_memory
 from afterglow.model import Request, scripted
 from afterglow.model.offline import OfflineModel
 from afterglow.model.scripted import ScriptedModel
@@ -738,6 +740,28 @@ async def test_without_a_model_only_what_the_owner_plainly_said_is_kept(memory_w
     await memory.facts.extract(session)
     kept = sorted(each.content for each in await memory.facts.list(KATE.owner))
     assert kept == ["I prefer aisle seats.", "We decided to move the launch to 3 March 2026."]
+
+
+@pytest.mark.spec("FACT-4")
+async def test_without_a_model_nothing_that_was_plainly_said_is_too_much(memory_with: OpenMemory) -> None:
+    memory = memory_with(answering=OfflineModel())
+    numbers = [f"{number:03}" for number in range(FACTS_MAX + 5)]
+    session = await said(memory, *(f"I prefer the seat {number}{number}." for number in numbers))
+    assert (await memory.facts.extract(session)).stored == len(numbers)
+
+
+@pytest.mark.spec("LOG-7", "FACT-4")
+async def test_an_import_counts_the_facts_that_nothing_in_it_proves(memory_with: OpenMemory, tmp_path: Path) -> None:
+    memory = memory_with(answering=saying(fact(1)))
+    await memory.facts.extract(await said(memory, SEATS, "More."))
+    lines = [line async for line in export_lines(memory)]
+    forged = [re.sub(r'"quote":"[^"]*"', '"quote":"nobody said this"', line) for line in lines]
+    assert forged != lines
+    passed_over: Counter[str] = Counter()
+    async with open_memory(tmp_path / "elsewhere") as other:
+        await import_lines(other, forged, passed_over)
+        assert passed_over == {"facts that nothing here proves": 1}
+        assert await other.facts.list(KATE.owner, status=None) == []
 
 
 @pytest.mark.spec("LOG-7", "FACT-11")

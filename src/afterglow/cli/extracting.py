@@ -83,7 +83,10 @@ def _done(read: int, total: Outcome, troubles: Troubles) -> str:
     from afterglow.cli.screen import count
 
     elsewhere = (
-        f"; {count(troubles.elsewhere, 'is', 'are')} being read by another process" if troubles.elsewhere else ""
+        f"; {count(troubles.elsewhere, 'is', 'are')} being read by another process, or one that was killed held it: "
+        "`afterglow work` says until when"
+        if troubles.elsewhere
+        else ""
     )
     return f"{count(read, 'session')} read: {_told(total)}{elsewhere}."
 

@@ -82,10 +82,15 @@ def owner(
 ) -> None:
     """Forget all that is an owner's: sessions, facts, and the files made of them."""
 
+    from afterglow.turns import Owner
+
     async def act(memory: Memory, progress: Progress) -> Forgetting:
         try:
             return await memory.forget.owner(owner, keep_stones=not leave_nothing, verify=verify, progress=progress)
         except NotFound:
+            if await memory.store.is_forgotten(Owner(id=owner, created_at=memory.store.clock.now())):
+                rest = "`--leave-nothing` removes what keeps an import from bringing it back"
+                raise NotFound(f"{owner} was forgotten before; {rest}") from None
             await scope(memory, owner)  # which says whose there are
             raise
 

@@ -193,7 +193,7 @@ def check_scope(owner: str) -> None:
     """An owner's name is text that both databases can hold, and there is one: no name would mean nobody."""
     check_text(owner, "the owner's name")
     if not owner:
-        raise BadInput("the owner's name is empty; name the owner, or say EVERYONE")
+        raise BadInput("the owner's name is empty; name one, such as kate/telegram/42")
 
 
 def check_values(values: Mapping[str, Any]) -> None:

@@ -36,25 +36,27 @@ async def import_lines(memory: Memory, lines: Iterable[str], passed_over: Counte
 
     What is wrong in it and stops nothing is counted in `passed_over`, by what it is.
     """
-    number = 0
-    ended = False
+    number, ended = 0, False
+    problem: BadInput | None = None
     taking = _Import(memory, Counter() if passed_over is None else passed_over)
     for number, line in enumerate(lines, 1):
         if number == 1:
             check_first_line(line)
             continue
-        kind, value = parsed(line, number)
-        ended = ended or kind == "end"
         try:
+            kind, value = parsed(line)
+            ended = ended or kind == "end"
             await taking.take(kind, value)
         except (BadInput, TypeError, ValueError, KeyError, AttributeError, AssertionError) as error:
             reason = error if isinstance(error, BadInput) else f"{type(error).__name__}, {error}"
-            raise BadInput(
-                f"line {number}: {reason}. What came before it is imported; mend the line and import again"
-            ) from None
+            advice = "What came before it is imported; mend the line and import again"
+            problem = BadInput(f"line {number}: {reason}. {advice}")
+            break
     await taking.flush()
     for owner in sorted(taking.known):
         await memory.facts.write_files(owner)
+    if problem is not None:
+        raise problem
     if not number:
         check_first_line("")
     if not ended:
@@ -204,6 +206,8 @@ class _Import:
         if stands or fact.status == "forgotten":
             is_new = await self._memory.store.restore_fact(replace(fact, evidence=held), digest)
             self.known |= {fact.owner} if is_new else set()
+        else:
+            self._passed_over["facts that nothing here proves"] += 1
 
     async def _read_to(self, value: dict[str, Any]) -> None:
         """How far a session was read for facts."""

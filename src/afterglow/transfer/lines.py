@@ -28,7 +28,10 @@ def check_first_line(line: str) -> None:
     """Whether what begins so is an export that this version can read."""
     if not line.strip():
         raise BadInput("this is empty, and no export of Afterglow; `afterglow export` writes one")
-    kind, value = parsed(line, 1)
+    try:
+        kind, value = parsed(line)
+    except BadInput as error:
+        raise BadInput(f"line 1: {error}") from None
     if kind != "format" or value.get("name") != FORMAT:
         raise BadInput("line 1: this is not an export of Afterglow; `afterglow export` writes one")
     if value.get("version", 0) > VERSION:
@@ -40,17 +43,17 @@ def line(kind: str, value: dict[str, Any]) -> str:
     return json.dumps({kind: value}, ensure_ascii=False, default=datetime.isoformat, separators=(",", ":"))
 
 
-def parsed(line: str, number: int) -> tuple[str, dict[str, Any]]:
+def parsed(line: str) -> tuple[str, dict[str, Any]]:
     """What kind of record a line holds, and its fields."""
     try:
         found: Any = json.loads(line)
     except (json.JSONDecodeError, RecursionError) as error:
-        raise BadInput(f"line {number}: not JSON ({error})") from None
+        raise BadInput(f"not JSON ({error})") from None
     if isinstance(found, dict) and len(cast(Any, found)) == 1:
         ((kind, value),) = cast(dict[str, Any], found).items()
         if isinstance(value, dict):
             return kind, cast(dict[str, Any], value)
-    raise BadInput(f'line {number}: not an object such as {{"turn": {{…}}}}')
+    raise BadInput('not an object such as {"turn": {…}}')
 
 
 def read(record: type[T], value: dict[str, Any]) -> T:
