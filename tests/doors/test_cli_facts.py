@@ -179,7 +179,8 @@ def test_what_another_process_reads_is_no_failure(run: Run, three: Path, monkeyp
         return await extract(self, session, **more)
 
     monkeypatch.setattr(Remembered, "extract", taken)
-    assert run("facts", "extract").stdout == "2 sessions read: 2 new facts; 1 is being read by another process.\n"
+    told = " ".join(run("facts", "extract").stdout.split())
+    assert told.startswith("2 sessions read: 2 new facts; 1 is being read by another process, or one that was killed")
 
 
 BROKEN_OFF = """
