@@ -5,17 +5,28 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(BIN)/uv pip install --quiet --python $(BIN)/python
 BENCH := $(VENV)/bench
+JOBS ?= 3
+SECONDS ?= 60
+PYTEST := $(BIN)/pytest -n $(JOBS) --dist worksteal $(if $(SEED),--randomly-seed=$(SEED))
 
-.PHONY: run test lint bench docs requirements clean
+.PHONY: run test test-all test-rest lint bench docs requirements clean
 
 run: $(VENV)/run.done ## install, and serve on 127.0.0.1
 	$(BIN)/afterglow serve $(ARGS)
 
-test: $(VENV)/dev.done ## install what the tests need, and run them all on SQLite and on PostgreSQL
+test: lint ## install what the tests need, and run the quick suite; repeat an order with SEED=…
+	$(PYTEST) $(ARGS)
+
+test-all: lint ## everything: every test on both databases, and campaigns of SECONDS each
+	$(PYTEST) --whole --seconds $(SECONDS) $(ARGS)
+
+test-rest: $(VENV)/dev.done ## what the quick suite leaves out
+	$(PYTEST) --rest --seconds $(SECONDS) $(ARGS)
+
+lint: $(VENV)/dev.done
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
-	$(BIN)/pytest -n 4 --dist worksteal --reruns 1 $(ARGS)
 
 bench: $(BENCH)/bench.done ## measure beside the peers, in an environment of their own, and write benchmarks/results
 	$(BENCH)/bin/python -m benchmarks.store

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afterglow.clock import FixedClock, SystemClock, from_us, new_id, new_token, to_us
-from tests.conftest import NOON
+from tests.kit.records import NOON
 
 
 @given(st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=-9, minutes=-30))])))

@@ -23,8 +23,8 @@ from afterglow.compaction import (
     parts_of,
 )
 from afterglow.turns import Draft, Folded, Span, Turn, tool_calls, tool_results
-from tests.conftest import NOON
-from tests.talk import block, call, result, session, turns
+from tests.kit.records import NOON
+from tests.kit.turns import block, call, result, session, turns
 
 LIMITS = Limits()
 FRAME = Frame(limits=LIMITS, zone=UTC, quiet=Quiet(), boot=Boot())

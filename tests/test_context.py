@@ -16,8 +16,8 @@ from afterglow.excerpts import excerpt, json_bytes, shorter_parts
 from afterglow.pairing import NO_RESULT
 from afterglow.tokens import estimate
 from afterglow.turns import Turn
-from tests.conftest import NOON
-from tests.talk import block, call, result, turns
+from tests.kit.records import NOON
+from tests.kit.turns import block, call, result, turns
 from tests.test_compaction import logs
 
 CALIFORNIA = ZoneInfo("America/Los_Angeles")

@@ -15,7 +15,7 @@ from afterglow.channels import CHANNELS, render
 from afterglow.digest import Absence, classic_text, gate, rich_text, try_compose_away_digest
 from afterglow.goals import OUTCOMES, GoalEvent, Outcome
 from afterglow.settings.away import AwaySettings
-from tests.conftest import NOON
+from tests.kit.records import NOON
 
 ON = AwaySettings(enabled=True)
 AGO = NOON - timedelta(hours=6, minutes=12, seconds=59)

@@ -18,7 +18,7 @@ from afterglow.search.embedders import Embedder, chosen
 from afterglow.search.metered import MeteredEmbedder
 from afterglow.spend import SpendLimits
 from afterglow.store.transaction import EVERYONE
-from tests.conftest import NOON
+from tests.kit.records import NOON
 
 pytestmark = pytest.mark.spec("FACT-9")
 

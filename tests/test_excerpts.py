@@ -12,7 +12,7 @@ from afterglow.excerpts import excerpt, json_bytes, shorter_parts, shrunk
 from afterglow.pairing import paired
 from afterglow.tokens import estimate, estimate_parts
 from afterglow.turns import Turn, tool_calls, tool_results
-from tests.talk import call, result, turns
+from tests.kit.turns import call, result, turns
 from tests.test_identifiers import patience
 from tests.test_pairing import problems
 

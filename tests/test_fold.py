@@ -13,7 +13,7 @@ from afterglow.fold import Material, Order, extract, fold, requests_in, still_op
 from afterglow.model import scripted
 from afterglow.model.scripted import FAILURES, ScriptedModel
 from afterglow.tokens import estimate
-from tests.talk import call, result, turns
+from tests.kit.turns import call, result, turns
 
 ORDER = Order(
     prompt="fold", purpose="fold", tokens_max=120, fence="~~~ mark ~~~", deadline_seconds=0.05, owner="o", session="s"

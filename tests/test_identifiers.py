@@ -148,7 +148,7 @@ SEARCHES = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.whole
 @pytest.mark.spec("P8", "P5")
 @pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("kind", NASTY)

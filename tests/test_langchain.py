@@ -32,7 +32,7 @@ from afterglow.model.langchain import LangChainModel
 from afterglow.model.prices import price_usd
 from afterglow.model.providers import LOCAL_WINDOW_TOKENS, PROVIDERS
 from afterglow.spend import Usage
-from tests.conftest import NOON
+from tests.kit.records import NOON
 
 KEY = "sk-proj-averysecretkeythatnobodymaysee1234567890"
 

@@ -33,9 +33,9 @@ from afterglow.store.facts import WantedFacts
 from afterglow.turns import Binding
 from afterglow.work import Limits
 from afterglow.worker import Worker
-from tests.conftest import KATE, OTHER
 from tests.facts.ways_out import WAYS_OUT, WayOut
-from tests.remembering import DAY, remember
+from tests.kit.facts import DAY, remember
+from tests.kit.records import KATE, OTHER
 
 ALL = WantedFacts(status=None)
 THIRD = Binding(agent="kate", channel="telegram", sender="cleo")

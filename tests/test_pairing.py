@@ -9,7 +9,7 @@ from hypothesis import given
 
 from afterglow.pairing import NO_RESULT, paired
 from afterglow.turns import Turn, tool_calls, tool_results
-from tests.talk import call, result, turns
+from tests.kit.turns import call, result, turns
 from tests.test_compaction import logs
 
 

@@ -10,7 +10,7 @@ import pytest
 from afterglow.errors import BadSettings
 from afterglow.settings import NEW, Settings, example, load
 from afterglow.turns import Binding
-from tests.conftest import KATE
+from tests.kit.records import KATE
 
 SEED = """
 agents:

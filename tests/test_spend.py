@@ -36,7 +36,8 @@ from afterglow.spend import (
     wished,
 )
 from afterglow.store.contract import Store
-from tests.conftest import KATE, NOON, OpenStore
+from tests.conftest import OpenStore
+from tests.kit.records import KATE, NOON
 
 pytestmark = pytest.mark.spec("SAFE-4")
 

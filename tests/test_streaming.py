@@ -20,7 +20,7 @@ from afterglow.model.scripted import SERVER_ERROR, ScriptedModel
 from afterglow.spend import SpendLimits, Usage
 from afterglow.store.contract import Store
 from afterglow.store.transaction import EVERYONE
-from tests.conftest import NOON
+from tests.kit.records import NOON
 from tests.test_langchain import KEY, Server, openai_at, server
 
 __all__ = ["server"]

@@ -9,7 +9,7 @@ import pytest
 
 from afterglow.errors import BadInput
 from afterglow.turns import Binding, Draft, Span, Turn, exchanges
-from tests.conftest import NOON
+from tests.kit.records import NOON
 
 
 def draft(**more: Any) -> Draft:

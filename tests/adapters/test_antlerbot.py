@@ -24,8 +24,8 @@ from afterglow.store.inbox import Waiting
 from afterglow.store.transaction import EVERYONE
 from afterglow.turns import Turn
 from tests.agent.conftest import echo, said_last
-from tests.conftest import NOON
 from tests.generated import ROOT
+from tests.kit.records import NOON
 
 USER = antlerbot.PRIORITY_USER_MESSAGE
 SEED = """\

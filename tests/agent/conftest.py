@@ -14,7 +14,7 @@ from afterglow.model import Request
 from afterglow.model.scripted import Script, ScriptedModel
 from afterglow.settings import Settings
 from afterglow.store.contract import Store
-from tests.conftest import KATE
+from tests.kit.records import KATE
 from tests.paths.conftest import memory_with, model, summary
 
 __all__ = ["memory_with", "model"]

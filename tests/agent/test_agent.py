@@ -22,7 +22,7 @@ from afterglow.store.transaction import EVERYONE
 from afterglow.turns import Binding, Session, Turn
 from afterglow.work import Due
 from tests.agent.conftest import OpenAgent, echo, said_last
-from tests.conftest import KATE, OTHER
+from tests.kit.records import KATE, OTHER
 from tests.paths.conftest import Calendar, summary
 
 

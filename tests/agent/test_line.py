@@ -26,7 +26,8 @@ from afterglow.work import Claim, Limits
 from afterglow.worker import holder_name
 from tests.agent.conftest import OpenAgent, echo, said_last
 from tests.agent.test_agent import model_of, session_of, turns_of
-from tests.conftest import KATE, NOON, OTHER, OpenStore
+from tests.conftest import OpenStore
+from tests.kit.records import KATE, NOON, OTHER
 
 SOON = {"work": {"backoff_seconds": 0.05, "backoff_max_seconds": 0.2}, "spend": {"breaker_failures": 1000}}
 """What failed is tried again at once, and no breaker stands before it."""
@@ -244,7 +245,7 @@ async def test_tasks_and_people_are_not_answered_in_one_breath(agent_with: OpenA
 
 
 @pytest.mark.spec("AGENT-6", "P7")
-@pytest.mark.slow
+@pytest.mark.whole
 async def test_two_hundred_sessions_at_once_with_failures_thrown_in(agent_with: OpenAgent) -> None:
     """Ten messages each: in order, none lost, none answered twice, and no deadlock, though every callback invokes again."""
     chance = random.Random(7)

@@ -22,7 +22,7 @@ from afterglow.model import ToolCall
 from afterglow.model.offline import OfflineModel
 from afterglow.model.scripted import ScriptedModel, calls
 from afterglow.settings import AnsweringSettings, McpServerSettings, Settings
-from tests.conftest import KATE
+from tests.kit.records import KATE
 from tests.sources.conftest import free_port, running
 
 SERVER = str(Path(__file__).with_name("mcp_server.py"))

@@ -29,7 +29,8 @@ from afterglow.work import Limits
 from afterglow.worker import Worker
 from afterglow.working import working
 from tests.agent.conftest import OpenAgent, said_last
-from tests.conftest import KATE, NOON, OTHER, OpenStore
+from tests.conftest import OpenStore
+from tests.kit.records import KATE, NOON, OTHER
 
 pytestmark = pytest.mark.spec("AGENT-7")
 

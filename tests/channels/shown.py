@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from telegram import Chat, Message, MessageEntity
 
 from afterglow.channels import Channel, Part, render
-from tests.conftest import NOON
+from tests.kit.records import NOON
 
 ALIKE = str.maketrans({"∗": "*", "ˍ": "_", "∼": "~", "ˋ": "`", "\u2060": ""})
 FENCE = re.compile(r"[> ]*(`{3,})[\w+#.-]*")

@@ -22,10 +22,11 @@ from afterglow.store.transaction import EVERYONE
 from afterglow.turns import Owner
 from afterglow.work import Claim, Limits
 from afterglow.worker import Commit, Worker
-from tests.conftest import KATE, NOON, OTHER, OpenStore, said
+from tests.conftest import OpenStore
 from tests.faults import verbs
 from tests.faults.promises import dump
 from tests.faults.test_failpoints import WRITING
+from tests.kit.records import KATE, NOON, OTHER, said
 
 pytestmark = pytest.mark.spec("SAFE-7")
 

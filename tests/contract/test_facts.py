@@ -22,10 +22,10 @@ from afterglow.store.readings import Read, Reading
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.store.transaction import Tx
 from afterglow.turns import Owner
-from tests.conftest import KATE, NOON, OTHER
 from tests.contract.test_forgetting import fact, holders, store_facts, talk
 from tests.faults.promises import broken
-from tests.remembering import remember
+from tests.kit.facts import remember
+from tests.kit.records import KATE, NOON, OTHER
 
 OWNER = KATE.owner
 TEXTS = ("My sister is Ana.", "I see.", "She lives in Rome.", "Fine.", "Ana lives in Rome.", "My sister lives in Rome.")

@@ -39,10 +39,10 @@ from afterglow.store.transaction import EVERYONE, Tx
 from afterglow.turns import Binding, Session
 from afterglow.work import Due, Limits
 from afterglow.worker import Worker
-from tests.conftest import KATE, NOON, OTHER, said
 from tests.faults import verbs
 from tests.faults.promises import broken, dump
-from tests.remembering import remember
+from tests.kit.facts import remember
+from tests.kit.records import KATE, NOON, OTHER, said
 
 pytestmark = pytest.mark.spec("SAFE-3", "P12")
 

@@ -10,7 +10,7 @@ import pytest
 from afterglow.store.contract import Store
 from afterglow.store.inbox import Waiting
 from afterglow.work import Claim, Limits
-from tests.conftest import KATE, NOON, OTHER, said
+from tests.kit.records import KATE, NOON, OTHER, said
 
 pytestmark = pytest.mark.spec("AGENT-6")
 LIMITS = Limits()

@@ -14,7 +14,8 @@ from afterglow.store.contract import Store
 from afterglow.store.log import Entry, Shown
 from afterglow.store.transaction import EVERYONE
 from afterglow.turns import Binding
-from tests.conftest import KATE, NOON, OTHER, OpenStore, said
+from tests.conftest import OpenStore
+from tests.kit.records import KATE, NOON, OTHER, said
 
 pytestmark = pytest.mark.spec("P13")
 

@@ -13,7 +13,8 @@ from afterglow.errors import BadInput, ClaimLost, NotFound
 from afterglow.store.contract import Store
 from afterglow.store.transaction import EVERYONE
 from afterglow.work import Claim, Due, Kind, Limits
-from tests.conftest import KATE, NOON, OTHER, OpenStore, said
+from tests.conftest import OpenStore
+from tests.kit.records import KATE, NOON, OTHER, said
 
 LIMITS = Limits(lease_seconds=60, lease_max_seconds=3600, attempts_max=3)
 pytestmark = pytest.mark.spec("P13")

@@ -22,10 +22,11 @@ from afterglow.store.contract import Store
 from afterglow.store.postgres import PostgresStore
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.store.transaction import EVERYONE, Tx
-from tests.conftest import KATE, NOON, OTHER, copy_of, said
 from tests.faults import conftest as faults
 from tests.faults import verbs
 from tests.faults.promises import broken, dump
+from tests.kit.databases import copy_of
+from tests.kit.records import KATE, NOON, OTHER, said
 
 pytestmark = pytest.mark.spec("SAFE-2")
 

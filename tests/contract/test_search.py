@@ -19,7 +19,7 @@ from afterglow.store.contract import Store
 from afterglow.store.postgres import PostgresStore
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.turns import Binding
-from tests.conftest import KATE, NOON, OTHER, said
+from tests.kit.records import KATE, NOON, OTHER, said
 
 WEB = Binding(agent="kate", channel="web", sender="ana")
 TALK = [

@@ -20,10 +20,10 @@ from afterglow.store.contract import Store
 from afterglow.store.search import KINDS, Kind
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.store.transaction import Tx
-from tests.conftest import KATE, NOON, OTHER, said
 from tests.contract.test_search import all_indexed
 from tests.faults.promises import broken
 from tests.faults.verbs import block, change, summary
+from tests.kit.records import KATE, NOON, OTHER, said
 
 pytestmark = pytest.mark.spec("FACT-9")
 

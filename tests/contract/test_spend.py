@@ -11,7 +11,8 @@ from afterglow.clock import FixedClock
 from afterglow.spend import Amount, Call, Reservation, Spend, Usage
 from afterglow.store.contract import Store
 from afterglow.store.transaction import EVERYONE, Tx
-from tests.conftest import KATE, NOON, OTHER, OpenStore
+from tests.conftest import OpenStore
+from tests.kit.records import KATE, NOON, OTHER
 
 pytestmark = pytest.mark.spec("SAFE-4", "P13")
 

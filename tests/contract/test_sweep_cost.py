@@ -17,7 +17,7 @@ from afterglow.store.contract import Store
 from afterglow.store.postgres import PostgresStore
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.store.transaction import EVERYONE, Tx
-from tests.conftest import NOON
+from tests.kit.records import NOON
 
 pytestmark = [pytest.mark.spec("SUM-3"), pytest.mark.spec("SUM-4")]
 

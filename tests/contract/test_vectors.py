@@ -28,7 +28,8 @@ from afterglow.store.transaction import EVERYONE, Tx
 from afterglow.turns import Binding
 from afterglow.work import Limits
 from afterglow.worker import Worker
-from tests.conftest import KATE, OTHER, OpenStore, said
+from tests.conftest import OpenStore
+from tests.kit.records import KATE, OTHER, said
 
 pytest.importorskip("numpy")
 pytestmark = pytest.mark.spec("FACT-9")

@@ -24,7 +24,7 @@ from afterglow.settings import ServerSettings
 from afterglow.store.contract import Store
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.web import app
-from tests.conftest import KATE, NOON, OTHER
+from tests.kit.records import KATE, NOON, OTHER
 
 LOCAL = "http://localhost:8765"
 EVIL = "evil \x1b[31mred\x1b]0;title\x07 \x9b2J \u202eesrever \x7f"

@@ -17,7 +17,7 @@ from afterglow.store.access import is_used_anew
 from afterglow.store.contract import Store
 from afterglow.store.postgres import PostgresStore
 from afterglow.store.sqlite import SQLiteStore
-from tests.conftest import KATE, NOON, OTHER, said
+from tests.kit.records import KATE, NOON, OTHER, said
 
 pytestmark = pytest.mark.spec("SAFE-1")
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from tests.conftest import KATE
 from tests.doors.conftest import Run
+from tests.kit.records import KATE
 
 pytestmark = pytest.mark.spec("SAFE-1", "DOOR-2")
 

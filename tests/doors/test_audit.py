@@ -10,11 +10,11 @@ import pytest
 
 from afterglow import EVERYONE, Memory
 from afterglow.acting import who
-from tests.conftest import KATE, OTHER
 from tests.doors.conftest import Door, Run, check, remember, session_of, told
 from tests.doors.test_mcp import asked, client_of
 from tests.doors.test_mcp_http import call, post
 from tests.doors.test_web_signin import browser, signed_in
+from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("SAFE-7")
 

@@ -32,8 +32,8 @@ from afterglow.memory import Memory
 from afterglow.settings.pages import with_generated
 from afterglow.turns import Binding
 from afterglow.work import Due, Limits
-from tests.conftest import KATE, NOON, OTHER
 from tests.doors.conftest import EVIL, RAW, Run, remember, session_of, talk
+from tests.kit.records import KATE, NOON, OTHER
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 REGENERATE = "python -m afterglow.cli.reference"

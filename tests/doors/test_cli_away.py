@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from afterglow import Binding, Inbound, Memory, Part
-from tests.conftest import KATE, OTHER
 from tests.doors.conftest import EVIL, Run, remember
+from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("DOOR-2")
 

@@ -25,8 +25,8 @@ from typer.testing import CliRunner
 from afterglow.cli import app
 from afterglow.memory import Memory
 from afterglow.turns import Binding
-from tests.conftest import KATE, NOON
 from tests.doors.conftest import RAW, Run, remember, talk
+from tests.kit.records import KATE, NOON
 
 PROGRAM = Path(sys.executable).with_name("afterglow")
 PATIENCE = 120

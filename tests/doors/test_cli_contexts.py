@@ -29,11 +29,11 @@ from afterglow.settings import load
 from afterglow.spend import Amount, Call, Reservation, Usage, day_of
 from afterglow.turns import Folded, Turn
 from afterglow.work import Limits as WorkLimits
-from tests.conftest import KATE, NOON
 from tests.doors.conftest import EVIL, RAW, Run, remember
 from tests.doors.test_cli import execute, in_a_terminal, levels
+from tests.kit.records import KATE, NOON
+from tests.kit.turns import session, turns
 from tests.paths.conftest import summary
-from tests.talk import session, turns
 
 pytestmark = pytest.mark.spec("DOOR-2")
 

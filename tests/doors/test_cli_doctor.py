@@ -18,9 +18,9 @@ from afterglow.cli.findings import pasteable
 from afterglow.settings import Settings, load
 from afterglow.spend import Amount, Call, Reservation, Usage, day_of
 from afterglow.work import Due, Limits
-from tests.conftest import KATE
 from tests.doors.conftest import Run, remember
 from tests.doors.test_cli_summaries import really
+from tests.kit.records import KATE
 
 pytestmark = pytest.mark.spec("DOOR-2")
 

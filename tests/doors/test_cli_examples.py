@@ -16,8 +16,8 @@ from afterglow.cli.call import Call
 from afterglow.cli.examples import EXAMPLES
 from afterglow.cli.reference import commands
 from afterglow.clock import _ALPHABET, FixedClock, new_id  # pyright: ignore[reportPrivateUsage]
-from tests.conftest import KATE, NOON
 from tests.doors.conftest import Run
+from tests.kit.records import KATE, NOON
 
 pytestmark = pytest.mark.spec("DOOR-2")
 

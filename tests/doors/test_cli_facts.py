@@ -17,10 +17,10 @@ from afterglow.cli import app as command_line
 from afterglow.errors import ClaimLost, StoreFull
 from afterglow.model import Request
 from afterglow.remembering import Remembered
-from tests.conftest import KATE, OTHER
 from tests.doors.conftest import EVIL, Run
 from tests.doors.test_cli_contexts import KEYS
 from tests.doors.test_cli_summaries import ago, answering, one_line, really
+from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("FACT-11", "DOOR-2")
 

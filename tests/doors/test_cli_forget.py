@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from afterglow import Memory
 from afterglow.cli import app as command_line
 from afterglow.cli import logfile
-from tests.conftest import KATE
 from tests.doors.conftest import Run
 from tests.doors.test_cli_summaries import one_line, really
+from tests.kit.records import KATE
 
 pytestmark = pytest.mark.spec("SAFE-3", "P12", "DOOR-2")
 

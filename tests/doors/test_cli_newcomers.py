@@ -19,11 +19,11 @@ from afterglow.model import scripted
 from afterglow.model.scripted import ScriptedModel
 from afterglow.work import Due, Limits
 from afterglow.worker import Worker
-from tests.conftest import KATE, OTHER
 from tests.doors.conftest import Run
 from tests.doors.test_cli_contexts import KEYS
 from tests.doors.test_cli_facts import items
 from tests.doors.test_cli_summaries import fill, one_line, really
+from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("DOOR-2")
 

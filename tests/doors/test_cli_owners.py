@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from afterglow import Memory
-from tests.conftest import KATE, OTHER
 from tests.doors.conftest import Door, Run, remember
 from tests.doors.test_cli_summaries import one_line
+from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("DOOR-2")
 HERE = replace(KATE, agent="assistant", channel="terminal", sender="ben")

@@ -27,10 +27,10 @@ from afterglow.model import Request, scripted
 from afterglow.model.scripted import ScriptedModel
 from afterglow.summaries import CATEGORIES, Filled
 from afterglow.work import Due, Limits
-from tests.conftest import KATE, OTHER
 from tests.doors.conftest import EVIL, Run
 from tests.doors.test_cli import PROGRAM, in_a_terminal, levels, wait_until
 from tests.doors.test_cli_contexts import KEYS
+from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("DOOR-2")
 

@@ -9,8 +9,8 @@ import pytest
 
 from afterglow.agent.tasks import Tasks
 from afterglow.memory import Memory
-from tests.conftest import KATE, OTHER
 from tests.doors.conftest import EVIL, Run, remember
+from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("DOOR-2", "AGENT-7")
 

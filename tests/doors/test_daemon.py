@@ -26,7 +26,7 @@ from afterglow.store.access import AccessScope
 from afterglow.store.contract import Store
 from afterglow.store.postgres import PostgresStore
 from afterglow.store.sqlite import SQLiteStore
-from tests.conftest import KATE
+from tests.kit.records import KATE
 
 PROGRAM = """
 import asyncio, json, sys

@@ -22,7 +22,7 @@ from afterglow.settings import Settings
 from afterglow.store.contract import Store
 from afterglow.work import Claim, Due, Limits
 from afterglow.worker import Commit, Worker
-from tests.conftest import KATE
+from tests.kit.records import KATE
 
 
 @pytest.mark.spec("SUM-9")

@@ -23,9 +23,9 @@ from afterglow.mcp_server.tools import TOOLS
 from afterglow.store.access import AccessScope
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.work import Limits
-from tests.conftest import KATE, NOON, OTHER
 from tests.doors.conftest import talk
-from tests.remembering import remember
+from tests.kit.facts import remember
+from tests.kit.records import KATE, NOON, OTHER
 
 pytestmark = pytest.mark.spec("DOOR-4")
 

@@ -13,10 +13,10 @@ from mcp import Client, MCPError
 from afterglow import Memory, recalled
 from afterglow.mcp_server.pipes import lines_of
 from afterglow.mcp_server.tools import TOOLS
-from tests.conftest import KATE, OTHER
 from tests.doors.hostile import HOSTILE
 from tests.doors.test_mcp import client_of
 from tests.doors.test_mcp import memory as memory
+from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("DOOR-4", "SAFE-5")
 

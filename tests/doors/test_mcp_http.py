@@ -20,12 +20,12 @@ from mcp.client.streamable_http import streamable_http_client
 
 from afterglow.clock import new_token
 from afterglow.mcp_server import http
-from tests.conftest import KATE, OTHER
 from tests.doors.conftest import PROTECTION, Door
 from tests.doors.hostile import HOSTILE
 from tests.doors.test_daemon import Server, Start, opened
 from tests.doors.test_daemon import start as start
 from tests.doors.test_mcp import READING, WRITING, asked
+from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("DOOR-4")
 

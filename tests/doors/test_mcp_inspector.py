@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import KATE
 from tests.doors.test_daemon import Start
 from tests.doors.test_daemon import start as start
 from tests.doors.test_mcp import READING, WRITING
 from tests.doors.test_mcp_http import tokened
+from tests.kit.records import KATE
 
-pytestmark = [pytest.mark.spec("DOOR-4"), pytest.mark.slow]
+pytestmark = [pytest.mark.spec("DOOR-4"), pytest.mark.whole]
 
 INSPECTOR = ["npx", "--yes", "--prefer-offline", "@modelcontextprotocol/inspector@2.12.0", "--cli"]
 PATIENCE_SECONDS = 180

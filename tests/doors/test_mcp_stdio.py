@@ -17,9 +17,9 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 import afterglow
-from tests.conftest import KATE, OTHER
 from tests.doors.conftest import Run, remember
 from tests.doors.test_mcp import READING, WRITING, asked
+from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("DOOR-4")
 

@@ -16,7 +16,7 @@ from afterglow.store.contract import Store
 from afterglow.store.transaction import EVERYONE
 from afterglow.transfer import export_lines, import_lines
 from afterglow.work import Due
-from tests.conftest import KATE, OTHER
+from tests.kit.records import KATE, OTHER
 
 SECRET = "sk-proj-" + "aB3dE6gH9" * 6
 

@@ -21,8 +21,8 @@ from afterglow import BadInput, Binding, FixedClock, Memory, Settings, StoreFull
 from afterglow.settings import LogSettings
 from afterglow.web import app, cursors, origins
 from afterglow.web.origins import Host
-from tests.conftest import KATE, OTHER
 from tests.doors.conftest import LOCAL, Door, check, told, with_settings
+from tests.kit.records import KATE, OTHER
 
 DOCS = Path(__file__).parents[2] / "docs"
 TURN = {"agent": "kate", "channel": "telegram", "sender": "ana", "role": "user", "text": "The review is on 3 March."}

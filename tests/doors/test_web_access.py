@@ -23,9 +23,9 @@ from afterglow.settings import SearchSettings, ServerSettings
 from afterglow.settings.away import AwaySettings
 from afterglow.store.contract import Store
 from afterglow.web import app
-from tests.conftest import KATE, OTHER
 from tests.doors.conftest import LOCAL, Door, with_settings
 from tests.faults.promises import dump
+from tests.kit.records import KATE, OTHER
 
 CANARIES = {KATE.owner: "quokka", OTHER.owner: "narwhal"}
 OPEN_TO_ALL = {("GET", "/healthz"), ("GET", "/"), ("POST", "/api/v1/session")}

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from afterglow import Binding, FixedClock, Inbound, Part
-from tests.conftest import KATE, OTHER
 from tests.doors.conftest import Door, check, told, with_settings
+from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("DOOR-3")
 STEP: dict[str, Any] = {"agent": "kate", "channel": "telegram", "sender": "ana", "goal": "deploy", "outcome": "done"}

@@ -14,8 +14,8 @@ from afterglow.model import scripted
 from afterglow.model.scripted import ScriptedModel
 from afterglow.work import Limits
 from afterglow.worker import Worker
-from tests.conftest import KATE, OTHER
 from tests.doors.conftest import Door, check, told
+from tests.kit.records import KATE, OTHER
 from tests.paths.conftest import Calendar, summary
 
 pytestmark = pytest.mark.spec("DOOR-3")

@@ -17,8 +17,8 @@ from afterglow.store.happenings import Happening
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.web import app, events
 from afterglow.web.events import LOOK_BACK, Reader
-from tests.conftest import KATE, OTHER
 from tests.doors.conftest import Door
+from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("DOOR-3")
 PATIENCE_SECONDS = 30

@@ -10,8 +10,8 @@ from urllib.parse import quote
 import pytest
 
 from afterglow.spend import Amount, Call, Reservation, Usage
-from tests.conftest import KATE, OTHER
 from tests.doors.conftest import Door, check, told
+from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("DOOR-3")
 MINE = {"owner": KATE.owner}

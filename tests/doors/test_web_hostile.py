@@ -13,11 +13,11 @@ import pytest
 
 from afterglow import Memory, Settings
 from afterglow.web import app
-from tests.conftest import KATE, OTHER
 from tests.doors.conftest import LOCAL, PROTECTION, Door
 from tests.doors.hostile import HOSTILE
 from tests.doors.test_mcp_hostile import JARGON
 from tests.doors.test_web_access import BODIES, SAMPLES, walking
+from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("DOOR-3", "SAFE-5")
 
@@ -72,7 +72,7 @@ def check(answer: httpx.Response, where: object) -> None:
             assert not JARGON.search(told["error"]["message"]) and len(told["error"]["message"]) < 1_500, where
 
 
-@pytest.mark.slow
+@pytest.mark.whole
 async def test_sixty_hostile_strings_in_every_input_of_every_route(door: Door) -> None:
     walk = await walking(door)
     every = sorted(inputs(), key=lambda each: each[1].endswith("/forget"))  # what destroys comes last

@@ -16,8 +16,8 @@ from schemathesis.checks import load_all_checks, not_a_server_error
 from afterglow import Memory, Settings
 from afterglow.settings import SearchSettings, ServerSettings
 from afterglow.web import app
-from tests.conftest import KATE
 from tests.doors.conftest import LOCAL, Door, with_settings
+from tests.kit.records import KATE
 
 load_all_checks()
 EXAMPLES = 12

@@ -14,8 +14,8 @@ from afterglow.web.credentials import csrf_of
 from afterglow.web.headers import PAGE_POLICY
 from afterglow.web.rate import NAMES_MAX, Buckets
 from afterglow.web.signin import LINK_MINUTES, SESSION_DAYS, new_link
-from tests.conftest import KATE, OTHER
 from tests.doors.conftest import LOCAL, Door, check, with_settings
+from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("SAFE-1", "DOOR-5")
 

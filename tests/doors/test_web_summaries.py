@@ -27,9 +27,9 @@ from afterglow.web.metrics import CONTENT_TYPE, Family, Sample, exposition
 from afterglow.work import KINDS, Due, Limits
 from afterglow.worker import Worker
 from afterglow.working import working
-from tests.conftest import KATE, NOON, OTHER
 from tests.doors.conftest import PROTECTION, Door, check, told
 from tests.doors.test_daemon import PATIENCE_SECONDS, TURN, Start, start, token  # noqa: F401
+from tests.kit.records import KATE, NOON, OTHER
 from tests.paths.test_quiet import answering
 
 TALK = "/api/v1/sessions/talk"

@@ -18,8 +18,8 @@ from afterglow.model.scripted import ScriptedModel
 from afterglow.remembering import Remembered
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.web import app
-from tests.conftest import KATE, OTHER
 from tests.doors.conftest import LOCAL, Door, check
+from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("DOOR-3")
 

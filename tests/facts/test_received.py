@@ -11,7 +11,7 @@ import pytest
 from afterglow.errors import BadInput
 from afterglow.facts import Evidence, Fact, digest_of
 from afterglow.facts.received import received
-from tests.conftest import NOON
+from tests.kit.records import NOON
 
 PROOF = Evidence(session="talk", seq=1, quote="the red kettle", at=NOON)
 FACT = Fact(

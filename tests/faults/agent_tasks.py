@@ -15,9 +15,9 @@ from afterglow.settings import Settings
 from afterglow.work import Limits
 from afterglow.worker import Worker
 from afterglow.working import Beside, working
-from tests.conftest import KATE
 from tests.faults.nursery import Voice
 from tests.faults.tasks import open_store
+from tests.kit.records import KATE
 
 LIMITS = Limits(lease_seconds=1, backoff_seconds=0.1)
 

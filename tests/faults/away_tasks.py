@@ -10,9 +10,9 @@ from afterglow.inbound import Inbound
 from afterglow.memory import Memory
 from afterglow.settings import Settings
 from afterglow.turns import Binding
-from tests.conftest import KATE
 from tests.faults.nursery import Voice
 from tests.faults.tasks import open_store
+from tests.kit.records import KATE
 
 
 async def _memory(order: dict[str, Any]) -> Memory:

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import copy_of
 from tests.faults.nursery import Nursery
+from tests.kit.databases import copy_of
 
 
 @pytest.fixture(scope="session")

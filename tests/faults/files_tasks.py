@@ -19,10 +19,10 @@ from afterglow.store.facts import WantedFacts
 from afterglow.store.transaction import EVERYONE
 from afterglow.work import Limits
 from afterglow.worker import Worker, holder_name
-from tests.conftest import KATE
 from tests.faults.nursery import Voice
 from tests.faults.tasks import open_store
-from tests.remembering import remember
+from tests.kit.facts import remember
+from tests.kit.records import KATE
 
 LIMITS = Limits(lease_seconds=0.5, attempts_max=10**6, backoff_seconds=0.01, backoff_max_seconds=0.05)
 

@@ -10,9 +10,9 @@ from afterglow.memory import Memory
 from afterglow.model.offline import OfflineModel
 from afterglow.settings import Settings
 from afterglow.store import forgetting as verbs_of_forgetting
-from tests.conftest import KATE, said
 from tests.faults.nursery import Voice
 from tests.faults.tasks import open_store
+from tests.kit.records import KATE, said
 
 
 async def forget(voice: Voice, number: int, order: dict[str, Any]) -> None:

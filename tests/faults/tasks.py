@@ -23,9 +23,9 @@ from afterglow.store.postgres import PostgresStore
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.turns import Binding, Turn
 from afterglow.work import Due, Limits
-from tests.conftest import NOON, said
 from tests.faults import verbs
 from tests.faults.nursery import Voice
+from tests.kit.records import NOON, said
 
 SHARED = Binding(agent="kate", channel="group", sender="everybody")
 HURRIED = Limits(lease_seconds=0.05, attempts_max=10**6)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import KATE
 from tests.faults.nursery import Nursery
 from tests.faults.promises import broken
 from tests.faults.tasks import open_store
+from tests.kit.records import KATE
 
 PLACES = [
     f"{verb}:{side}" for verb in ("claim", "begin_exchange", "append", "commit_task") for side in ("before", "after")

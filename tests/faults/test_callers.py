@@ -20,12 +20,13 @@ from afterglow.store.sqlite import SQLiteLimits, SQLiteStore
 from afterglow.store.transaction import EVERYONE, Tx
 from afterglow.turns import Turn
 from afterglow.work import Due
-from tests.conftest import KATE, OTHER, OpenStore, said
+from tests.conftest import OpenStore
 from tests.faults import verbs
 from tests.faults.nursery import Nursery
 from tests.faults.promises import broken
 from tests.faults.tasks import binding
 from tests.faults.tasks import open_store as open_at
+from tests.kit.records import KATE, OTHER, said
 
 PATIENCE_SECONDS = 60
 """Longer than anything here takes: who has no answer by then would never have had one."""

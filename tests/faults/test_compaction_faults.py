@@ -32,14 +32,15 @@ from afterglow.turns import Binding, Role, Session
 from afterglow.work import Due
 from afterglow.work import Limits as WorkLimits
 from afterglow.worker import Worker
-from tests.conftest import KATE, NOON, OpenStore
-from tests.conftest import said as in_log
+from tests.conftest import OpenStore
 from tests.faults import tasks
 from tests.faults.nursery import Nursery
 from tests.faults.promises import broken
 from tests.faults.tasks import SHARED, binding, folding_memory, open_store
 from tests.faults.test_long_talk import misplaced, refusable, true_tokens
-from tests.talk import call, result, session, turns
+from tests.kit.records import KATE, NOON
+from tests.kit.records import said as in_log
+from tests.kit.turns import call, result, session, turns
 
 KILLS = int(os.environ.get("AFTERGLOW_TEST_FOLD_KILLS", "30"))
 SEED = int(os.environ.get("AFTERGLOW_TEST_SEED", "0")) or random.SystemRandom().randrange(10**6)
@@ -164,7 +165,7 @@ async def test_killed_at_any_place_around_a_fold_nothing_is_lost_or_doubled_and_
     await store.close()
 
 
-@pytest.mark.slow
+@pytest.mark.whole
 @pytest.mark.spec("P1", "P3", "P13", "CTX-9")
 async def test_killed_at_random_again_and_again_while_talking_and_folding(address: str, nursery: Nursery) -> None:
     chance, told = random.Random(SEED), list[Any]()

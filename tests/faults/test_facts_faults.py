@@ -9,10 +9,10 @@ import pytest
 
 from afterglow.store.contract import Store
 from afterglow.work import Due
-from tests.conftest import KATE, said
 from tests.faults.nursery import Nursery
 from tests.faults.promises import broken
 from tests.faults.tasks import open_store
+from tests.kit.records import KATE, said
 
 WORDS = ("alpha", "bravo", "cedar", "delta", "ember", "frost", "grove", "harbor", "indigo", "jasper", "kernel", "lotus")
 PLACES = ["claim:after", "commit_facts:before", "commit_facts:after", "commit_facts:before@2", "commit_facts:after@2"]

@@ -16,11 +16,12 @@ from afterglow import failpoints
 from afterglow.clock import FixedClock
 from afterglow.errors import BadSettings
 from afterglow.store.contract import Store
-from tests.conftest import KATE, NOON, OpenStore, said
+from tests.conftest import OpenStore
 from tests.faults import verbs
 from tests.faults.nursery import ROOT, Nursery
 from tests.faults.promises import broken, dump
 from tests.faults.tasks import open_store as open_at
+from tests.kit.records import KATE, NOON, said
 
 WRITING = sorted(
     name

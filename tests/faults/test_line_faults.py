@@ -48,7 +48,7 @@ def heard_in(lines: list[Any]) -> Counter[tuple[str, str]]:
 
 
 @pytest.mark.spec("AGENT-6", "P1", "P7", "P13")
-@pytest.mark.slow
+@pytest.mark.whole
 async def test_killed_in_the_middle_of_many_talks_nothing_is_lost(
     address: str, nursery: Nursery, tmp_path: Path
 ) -> None:

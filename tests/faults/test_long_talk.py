@@ -22,7 +22,7 @@ from afterglow.store.postgres import PostgresStore
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.tokens import estimate, estimate_parts
 from afterglow.turns import Session, tool_calls, tool_results
-from tests.conftest import KATE
+from tests.kit.records import KATE
 
 EXCHANGES = int(os.environ.get("AFTERGLOW_TEST_EXCHANGES", "1500"))
 SEED = int(os.environ.get("AFTERGLOW_TEST_SEED", "0")) or 20260302
@@ -237,7 +237,7 @@ async def _one(memory: Memory, text: str, answer: Any) -> tuple[Session, Context
     return await memory.open_session(KATE), seen[0]
 
 
-@pytest.mark.slow
+@pytest.mark.whole
 @pytest.mark.spec("CTX-2", "CTX-4", "CTX-6", "CTX-11", "P8")
 @pytest.mark.parametrize("ids_again", [False, True], ids=["own-ids", "ids-again"])
 async def test_over_ten_thousand_exchanges_the_context_stays_within_its_bound_and_valid(
@@ -252,7 +252,7 @@ async def test_over_ten_thousand_exchanges_the_context_stays_within_its_bound_an
         await store.close()
 
 
-@pytest.mark.slow
+@pytest.mark.whole
 @pytest.mark.spec("CTX-6", "CTX-11", "P13")
 async def test_over_a_thousand_exchanges_it_is_the_same_on_postgresql(
     tmp_path: Path, clock: FixedClock, postgres_address: str

@@ -14,10 +14,10 @@ from afterglow.store.contract import Store
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.store.transaction import EVERYONE
 from afterglow.turns import Turn
-from tests.conftest import said
 from tests.faults.nursery import Nursery
 from tests.faults.promises import broken, doubled
 from tests.faults.tasks import SHARED, binding, open_store
+from tests.kit.records import said
 
 TURNS = int(os.environ.get("AFTERGLOW_TEST_TURNS", "25"))
 

@@ -10,12 +10,12 @@ import pytest
 from afterglow.memory_files.documents import documents
 from afterglow.store.contract import Store
 from afterglow.store.facts import WantedFacts
-from tests.conftest import KATE
 from tests.faults.files_tasks import edit, facts_folder, files_of
 from tests.faults.nursery import Nursery
 from tests.faults.promises import broken
 from tests.faults.tasks import open_store
-from tests.remembering import remember
+from tests.kit.facts import remember
+from tests.kit.records import KATE
 
 PLACES = [
     "claim:after",
@@ -108,7 +108,7 @@ async def test_a_kill_before_the_commit_does_not_make_the_files_look_edited(
 
 
 @pytest.mark.spec("FACT-6", "P12")
-@pytest.mark.slow
+@pytest.mark.whole
 async def test_processes_that_write_edit_forget_and_die_leave_files_that_agree(
     address: str, nursery: Nursery, tmp_path: Path
 ) -> None:

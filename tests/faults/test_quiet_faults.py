@@ -28,11 +28,12 @@ from afterglow.turns import Binding, Session
 from afterglow.work import Due, Limits
 from afterglow.worker import Worker
 from afterglow.working import working
-from tests.conftest import KATE, NOON, OTHER, OpenStore, said
+from tests.conftest import OpenStore
 from tests.faults.nursery import Nursery
 from tests.faults.promises import broken
 from tests.faults.quiet_tasks import PATIENT, answer, is_done, sender, until
 from tests.faults.tasks import open_store as open_at
+from tests.kit.records import KATE, NOON, OTHER, said
 
 SECONDS = int(os.environ.get("AFTERGLOW_TEST_QUIET_SECONDS", "6"))
 SESSIONS = int(os.environ.get("AFTERGLOW_TEST_QUIET_SESSIONS", "0"))

@@ -18,9 +18,9 @@ from afterglow.store.log import Entry, Shown
 from afterglow.store.transaction import EVERYONE
 from afterglow.turns import Binding
 from afterglow.work import Claim, Due, Limits
-from tests.conftest import NOON, said
 from tests.faults.promises import broken, dump
 from tests.faults.tasks import open_store
+from tests.kit.records import NOON, said
 
 STEPS = int(os.environ.get("AFTERGLOW_TEST_STEPS", "700"))
 SEED = int(os.environ.get("AFTERGLOW_TEST_SEED", "0")) or random.SystemRandom().randrange(10**6)

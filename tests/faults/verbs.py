@@ -36,7 +36,7 @@ from afterglow.store.transaction import EVERYONE, Tx
 from afterglow.summaries import Summary
 from afterglow.turns import Binding, Folded, Owner, Session
 from afterglow.work import Claim, Due, Kind, Limits
-from tests.conftest import KATE, NOON, OTHER, said
+from tests.kit.records import KATE, NOON, OTHER, said
 
 LIMITS = Limits(lease_seconds=60)
 LATER = NOON + timedelta(hours=1)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import empty_schema
 from tests.faults.conftest import nursery
+from tests.kit.databases import empty_schema
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

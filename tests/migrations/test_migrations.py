@@ -15,10 +15,10 @@ from afterglow.store import migrations
 from afterglow.store.migrations import Migration
 from afterglow.store.transaction import EVERYONE, POSTGRES, SQLITE, Dialect
 from afterglow.work import Limits
-from tests.conftest import KATE, NOON, said
 from tests.faults.nursery import Nursery
 from tests.faults.promises import broken, dump
 from tests.faults.tasks import open_store
+from tests.kit.records import KATE, NOON, said
 
 pytestmark = pytest.mark.spec("P13", "P1")
 

@@ -16,7 +16,7 @@ from afterglow.settings import Settings
 from afterglow.sources import Source, Window
 from afterglow.store.contract import Store
 from afterglow.turns import Binding, Session
-from tests.conftest import KATE
+from tests.kit.records import KATE
 
 OpenMemory = Callable[..., Memory]
 

@@ -27,7 +27,8 @@ from afterglow.turns import Binding
 from afterglow.work import Limits
 from afterglow.worker import Worker
 from afterglow.working import stewardship
-from tests.conftest import KATE, NOON, OTHER, OpenStore
+from tests.conftest import OpenStore
+from tests.kit.records import KATE, NOON, OTHER
 from tests.paths.conftest import OpenMemory
 from tests.paths.test_facts import other_store
 

@@ -29,7 +29,8 @@ from afterglow.store.arrivals import Arriving, Handler
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.transfer import export_lines, import_lines
 from afterglow.turns import Binding
-from tests.conftest import KATE, NOON, OTHER, OpenStore
+from tests.conftest import OpenStore
+from tests.kit.records import KATE, NOON, OTHER
 from tests.paths.conftest import OpenMemory
 from tests.paths.test_away import AWAY, GOOD, HOURS, PROSE, Chat, away_with, daily, later, saying, work, write
 from tests.paths.test_facts import other_store

@@ -20,7 +20,8 @@ from afterglow.store.contract import Store
 from afterglow.turns import Session
 from afterglow.work import Due, Limits
 from afterglow.worker import Worker
-from tests.conftest import KATE, NOON, OpenStore
+from tests.conftest import OpenStore
+from tests.kit.records import KATE, NOON
 from tests.paths.conftest import Calendar, OpenMemory, summary, talk
 
 

@@ -15,7 +15,7 @@ from afterglow.model.scripted import ScriptedModel
 from afterglow.turns import Binding, tool_calls
 from afterglow.work import Limits
 from afterglow.worker import Worker
-from tests.conftest import KATE
+from tests.kit.records import KATE
 from tests.paths.conftest import OpenMemory, summary, talk
 
 

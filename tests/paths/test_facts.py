@@ -34,9 +34,9 @@ from afterglow.transfer import export_lines, import_lines
 from afterglow.turns import Binding, Draft, Session, Turn
 from afterglow.work import Due, Limits
 from afterglow.worker import Worker
-from tests.conftest import KATE, NOON, OTHER
+from tests.kit.facts import remember
+from tests.kit.records import KATE, NOON, OTHER
 from tests.paths.conftest import OpenMemory
-from tests.remembering import remember
 
 SEATS = "I prefer aisle seats on flights."
 FACT = {"type": "preference", "content": "The user prefers aisle seats on flights.", "confidence": "high"}

@@ -15,7 +15,7 @@ from afterglow.model import Request, scripted
 from afterglow.model.scripted import ScriptedModel
 from afterglow.transfer import export_lines, import_lines
 from afterglow.turns import Role
-from tests.conftest import KATE, NOON
+from tests.kit.records import KATE, NOON
 from tests.paths.conftest import OpenMemory
 
 ROME, MILAN = "I live in Rome near the station.", "I live in Milan near the station now."

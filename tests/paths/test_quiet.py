@@ -23,7 +23,8 @@ from afterglow.transfer import export_lines, import_lines
 from afterglow.turns import Binding, Session
 from afterglow.work import Limits
 from afterglow.worker import Worker
-from tests.conftest import KATE, NOON, OTHER, OpenStore
+from tests.conftest import OpenStore
+from tests.kit.records import KATE, NOON, OTHER
 from tests.paths.conftest import OpenMemory, summary, talk
 
 HALF_HOUR, HOUR = 1800, 3600

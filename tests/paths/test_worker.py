@@ -13,7 +13,8 @@ from afterglow.store.contract import Store
 from afterglow.store.transaction import EVERYONE
 from afterglow.work import Claim, Due, Kind, Limits, backoff_seconds
 from afterglow.worker import Act, Commit, Worker
-from tests.conftest import KATE, NOON, OpenStore, said
+from tests.conftest import OpenStore
+from tests.kit.records import KATE, NOON, said
 
 LIMITS = Limits(lease_seconds=60, attempts_max=3, backoff_seconds=10, backoff_max_seconds=100)
 

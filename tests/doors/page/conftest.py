@@ -25,8 +25,8 @@ from afterglow.clock import new_token
 from afterglow.model import Model
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.web import app
-from tests.conftest import NOON
 from tests.doors.page import scene
+from tests.kit.records import NOON
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 NO_BROWSER = (

@@ -10,9 +10,9 @@ from typing import Any
 from playwright.sync_api import Browser, Page, Route, sync_playwright
 
 from afterglow import FixedClock, Memory
-from tests.conftest import KATE
 from tests.doors.page import scene
 from tests.doors.page.conftest import CHROMIUM, NO_BROWSER, Site, served
+from tests.kit.records import KATE
 
 FOLDER = Path(__file__).parents[3] / "docs" / "pictures"
 WIDE = {"viewport": {"width": 1280, "height": 800}}

@@ -18,8 +18,8 @@ from afterglow.spend import Amount, Call, Reservation, Usage
 from afterglow.store.contract import Store
 from afterglow.store.facts import Gathered
 from afterglow.turns import Session
-from tests.conftest import KATE
-from tests.remembering import remember
+from tests.kit.facts import remember
+from tests.kit.records import KATE
 
 WORK = Binding(agent="kate", channel="slack", sender="ana")
 BEN = Binding(agent="iris", channel="telegram", sender="ben")

@@ -10,9 +10,9 @@ from playwright.sync_api import Page, expect
 
 from afterglow import FixedClock, Memory
 from afterglow.work import Due, Limits
-from tests.conftest import KATE, OTHER
 from tests.doors.page import scene
 from tests.doors.page.conftest import OpenPage, Site, served
+from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("DOOR-5")
 VIEWS = {

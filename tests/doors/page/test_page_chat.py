@@ -12,8 +12,8 @@ from playwright.sync_api import Page, expect
 from afterglow import EVERYONE
 from afterglow.model import Request
 from afterglow.model.scripted import DISCONNECTED, ScriptedModel, Step, calls
-from tests.conftest import KATE
 from tests.doors.page.conftest import OpenPage, Site, served
+from tests.kit.records import KATE
 
 pytestmark = pytest.mark.spec("AGENT-9", "DOOR-5")
 HOSTILE = "fit. <script>alert(1)</script><img src=x onerror=alert(1)>"

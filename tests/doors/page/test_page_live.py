@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 
 from afterglow import Binding
 from afterglow.web import events
-from tests.conftest import KATE, OTHER
 from tests.doors.page.conftest import TIMEOUT_MS, OpenPage, Site
+from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("DOOR-3", "DOOR-5")
 TABS = 8

@@ -12,7 +12,7 @@ from afterglow.memory import EVERYONE
 from tests.doors.page import scene
 from tests.doors.page.conftest import OpenPage, Site, served
 
-pytestmark = [pytest.mark.spec("DOOR-5"), pytest.mark.slow]
+pytestmark = [pytest.mark.spec("DOOR-5"), pytest.mark.whole]
 ADDRESS = f"#/sessions/{scene.LONG}"
 TURNS = 2_000
 

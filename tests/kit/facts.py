@@ -9,7 +9,7 @@ from afterglow.facts import Evidence, Fact
 from afterglow.store.contract import Store
 from afterglow.store.facts import Gathered
 from afterglow.turns import Binding
-from tests.conftest import KATE, said
+from tests.kit.records import KATE, said
 
 DAY = "2026-03-02"
 

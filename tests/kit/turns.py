@@ -8,7 +8,7 @@ from typing import Any
 
 from afterglow.compaction import Block
 from afterglow.turns import Folded, Session, Turn, begins_exchange
-from tests.conftest import KATE, NOON
+from tests.kit.records import KATE, NOON
 
 
 def call(*ids: str) -> dict[str, Any]:

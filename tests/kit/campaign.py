@@ -1,0 +1,76 @@
+"""Campaigns: tests that try something at random for as long as they are given, and say what they did."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator
+
+import pytest
+
+_DONE = pytest.StashKey[list[str]]()
+
+
+class Campaign:
+    """One test's share of time and chance. The same seed tries the same things in the same order."""
+
+    def __init__(self, seed: int, seconds: float) -> None:
+        self.seed = seed
+        self.seconds = seconds
+        self.random = random.Random(seed)
+        self.said: list[str] = []
+        self._started = time.monotonic()
+
+    @property
+    def is_over(self) -> bool:
+        return time.monotonic() - self._started >= self.seconds
+
+    def rounds(self, *, at_least: int = 1) -> Iterator[int]:
+        """Numbers from 0 for as long as there is time."""
+        number = 0
+        while number < at_least or not self.is_over:
+            yield number
+            number += 1
+
+    def did(self, what: str) -> None:
+        """Have the end of the run say it."""
+        self.said.append(what)
+
+    def __repr__(self) -> str:
+        return f"seed {self.seed}"
+
+
+def add_options(group: pytest.OptionGroup) -> None:
+    group.addoption("--seconds", type=float, default=20, help="how long each campaign goes on (default: 20)")
+    group.addoption("--campaign-seed", type=int, help="the seed of the campaigns (default: that of the order)")
+
+
+def of(request: pytest.FixtureRequest) -> Iterator[Campaign]:
+    """The campaign of a test; what it did is kept with the test's report."""
+    options = request.config.option
+    seed = options.campaign_seed if options.campaign_seed is not None else request.config.getoption("randomly_seed")
+    campaign = Campaign(int(seed), options.seconds)
+    request.node.stash[_DONE] = campaign.said
+    campaign.did(f"seed {campaign.seed}")
+    yield campaign
+
+
+def keep(item: pytest.Item) -> None:
+    """Put what the campaign of this test did into its report, which also reaches the main process."""
+    if _DONE in item.stash and not any(name == "campaign" for name, _ in item.user_properties):
+        item.user_properties.append(("campaign", ", ".join(item.stash[_DONE])))
+
+
+def summarize(reporter: pytest.TerminalReporter) -> None:
+    told = [
+        f"{report.nodeid}: {text}"
+        for reports in reporter.stats.values()
+        for report in reports
+        if getattr(report, "when", None) == "call"
+        for name, text in report.user_properties
+        if name == "campaign"
+    ]
+    if told:
+        reporter.section("campaigns")
+        for line in sorted(told):
+            reporter.write_line(line)
