@@ -9,13 +9,13 @@ brings it together.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
 from typing import Literal, get_args
 
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.guard import strip_invisible
 from afterglow.turns import Trust
 
@@ -36,7 +36,7 @@ EVIDENCE_MAX = 20
 APPROVED = "the owner approved it"
 """Why somebody else's fact is active that was pending. It counts as the owner's word."""
 
-_APART = re.compile(r"[\W_]+")
+_APART = lazily_compiled(r"[\W_]+")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

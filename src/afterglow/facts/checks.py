@@ -34,6 +34,7 @@ from afterglow.facts import (
 )
 from afterglow.facts.dates import left_relative, made_absolute, unsupported_days
 from afterglow.facts.denial import is_turned_round
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.facts.feelings import unsaid_feeling
 from afterglow.facts.hedges import is_hardened
 from afterglow.facts.names import unsaid_kin, unsaid_name
@@ -61,16 +62,16 @@ CLAIMS_MAX = 200
 _QUOTE_CHARS_MIN = 4
 _SUPPORTED_MIN = 0.5
 _BY_ITSELF_MIN = 0.65
-_SMALL_TALK = re.compile(
+_SMALL_TALK = lazily_compiled(
     r"(?:\w+ ){1,3}(?:(?:thank|greet|compliment|congratulate|praise)(?:s|d|ed)?\b|agree[sd]? with|apprecia\w+ \w+['’]s"
     r"|said (?:hi|hello|good)|wish(?:es|ed)? \w+ luck|looks? forward to (?:see|hear|talk)"
     r"|is (?:happy|glad|excited) (?:for \w+|to (?:see|hear) (?:you|her|him|them|it|that|of|about|from))\b)"
     r"|.* and (?:thank|greet|congratulate)(?:s|d|ed)? (?:her|him|them|(?-i:[A-Z])\w+)(?: for [^.]*)?\W*$",
     re.IGNORECASE,
 )
-_TOLD_OF = re.compile(r"\b(?:thanked|greeted|complimented|congratulated|praised|agreed|wished)\b", re.IGNORECASE)
+_TOLD_OF = lazily_compiled(r"\b(?:thanked|greeted|complimented|congratulated|praised|agreed|wished)\b", re.IGNORECASE)
 """Whoever tells that they thanked somebody tells something."""
-_SAID_OF = re.compile(r"^(?:the )?(user|owner|assistant|agent)\b", re.IGNORECASE)
+_SAID_OF = lazily_compiled(r"^(?:the )?(user|owner|assistant|agent)\b", re.IGNORECASE)
 
 
 class Claimed(BaseModel):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.facts.quoted import sentences
 from afterglow.facts.said import Cut
 from afterglow.facts.support import own_terms
@@ -16,16 +17,16 @@ _LIKING = (
     "likes?|liked|loves?|loved|hates?|hated|enjoys?|prefers?|preferred|adores?|dislikes?|mag|liebe|liebt|hasse|hasst|aime|déteste"
     "|adore|odio|odia|amo|adoro|wolę|lubię|kocham|люблю|ненавижу|houd|haat"
 )
-_CLAUSE = re.compile(
+_CLAUSE = lazily_compiled(
     rf"\s*(?:[;；]|,?\s(?:{_BUT})(?!\w)|,?\s(?:{_AND})\s(?=(?:{_SUBJECT}|my|our|on|ona|{_LIKING})(?!\w))"
     r"|(?<=\w)\s[-–—]+\s|(?<=\w)(?:[-–—]{2,}(?=\w)|-\s))\s*",
     re.IGNORECASE,
 )
-_COMMA = re.compile(
+_COMMA = lazily_compiled(
     rf",\s(?=(?:{_SUBJECT}|my|our|let|now|then|mein\w*|unser\w*|jetzt|ahora)(?!\w)|\w+\s(?:is|are|was|were)\s)",
     re.IGNORECASE,
 )
-_CONDITION = re.compile(
+_CONDITION = lazily_compiled(
     r"\W*(?:if|unless|when|whenever|once|wenn|falls|sobald|si|se|cuando|quand|jeśli|gdy|если|als)\b", re.IGNORECASE
 )
 """What follows a comma then is said of this case alone, so it is one clause with it."""

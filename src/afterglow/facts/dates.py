@@ -12,32 +12,33 @@ from datetime import date, datetime, timedelta
 
 from afterglow.facts import CONTENT_CHARS_MAX
 from afterglow.facts.days import ABSOLUTE, ISO_MONTH, MONTH_YEAR, RELATIVE, days_named, folded, meant, misnamed, written
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.facts.months import DAY, MONTH, MONTHS
 from afterglow.facts.nth import nths_written
 from afterglow.facts.numbers import COUNTS, SPELLED, number_of
 from afterglow.facts.quoted import QUOTATION
 from afterglow.facts.spans import spans_in, spans_written
 
-_LED = re.compile(
+_LED = lazily_compiled(
     r"\b(?:to|until|till|by|from|since|for|before|after|of|and|or|between|in|on|during|over|at|around|throughout)\s+$",
     re.IGNORECASE,
 )
-_IN_ENGLISH = re.compile(r"day|night|morning|noon|evening|week|tomorrow| ago|last |next ", re.IGNORECASE)
-_MONTH_NAME = re.compile(rf"(?<!\w)(?:{MONTH})(?!\w)", re.IGNORECASE)
-_SEASON = re.compile(
+_IN_ENGLISH = lazily_compiled(r"day|night|morning|noon|evening|week|tomorrow| ago|last |next ", re.IGNORECASE)
+_MONTH_NAME = lazily_compiled(rf"(?<!\w)(?:{MONTH})(?!\w)", re.IGNORECASE)
+_SEASON = lazily_compiled(
     r"(?<!\w)(?:spring|summer|autumn|fall|winter|frühling|frühjahr|sommer|herbst|printemps|été|automne|hiver|primavera|verano|otoño"
     r"|invierno|estate|autunno|inverno|verão|outono|wiosn\w+|lat[oa]|jesie\w+|zim[ayęo]\w*|вес[ен]\w+|лет[оа]|осен\w+|зим\w+|zomer"
     r"|herfst)(?!\w)",
     re.IGNORECASE,
 )
-_WITH_YEAR = re.compile(r"(?P<day>\d{1,2}\.? (?:de )?[^\W\d_]+)(?: de)? (?P<year>\d{4})(?!\d)")
+_WITH_YEAR = lazily_compiled(r"(?P<day>\d{1,2}\.? (?:de )?[^\W\d_]+)(?: de)? (?P<year>\d{4})(?!\d)")
 """A day in a language whose months nobody has told us."""
-FEW = re.compile(
+FEW = lazily_compiled(
     r"(?<!\w)(?:(?P<few>a few|several|some|many) (?P<unit>day|week|month|year)s ago|the other day)(?!\w)", re.IGNORECASE
 )
 _COUNT = rf"\d{{1,3}}|{'|'.join(sorted(COUNTS, key=len, reverse=True))}"
 _MARK_OR_END = r"\s*(?:[.,;:!?)…]|$)"
-_HOURS = re.compile(
+_HOURS = lazily_compiled(
     r"(?<![\w.,:/~≈<>+–-])(?:(?:about|around|almost|nearly|roughly|only|just) )?"
     rf"(?:(?P<half>half an hour)|(?P<ago>{_COUNT}) (?P<unit>hour|minute)s?) ago"
     r"(?!\w|-| (?:or|exactly|give|plus|tops|at (?:the )?(?:most|least|latest|earliest))\b)"
@@ -46,28 +47,28 @@ _HOURS = re.compile(
     re.IGNORECASE,
 )
 """How long ago, in hours and minutes; in German "vor einer Stunde Yoga" may also be what comes before it."""
-_MEASURED = re.compile(
+_MEASURED = lazily_compiled(
     r"(?<!\w)(?:than|over|under|above|below|beyond|past|within|inside|least|most|even|some|as|like|not|well|way|maybe|perhaps"
     r"|another|good|full|whole|mere|to|or|and|of|the|a|an|half|approx|circa|ca|\w+ly|als|nicht|kurz|knapp|gut|etwa|rund|fast)\.?\s+$"
     rf"|(?:\d|(?<!\w)(?:{'|'.join(SPELLED)}|hundred|dozen|couple|few|several|(?:second|minute|hour|day|week|month|year)s?))\W+$",
     re.IGNORECASE,
 )
 """What makes more of the hours behind it than a plain moment: "more than two", "thirty five", "three quarters of an"."""
-_LEFT = re.compile(
+_LEFT = lazily_compiled(
     rf"(?<!\w)(?:tomorrow|yesterday|today|tonight|(?:next|last|coming) (?:{DAY})"
     r"|(?<!the )(?:next|last) (?:week|weekend|month|year|quarter)"
     rf"|(?:\w+|a few|some|a couple of) (?:minute|hour|day|week|month|year)s? ago|the other day)(?!\w)",
     re.IGNORECASE,
 )
-AGAIN = re.compile(
+AGAIN = lazily_compiled(
     r"(?<!\w)(?:every|each(?! other)|always|daily|weekly|monthly|nightly|whenever|any (?:change|time|day)|usually"
     r"|jede[nrsm]?|immer|täglich|wöchentlich|cada|siempre|tod[oa]s l[oa]s|chaque|toujours|tou(?:te)?s les|ogni|sempre"
     r"|tod[oa]s [oa]s|każd\w+|zawsze|codziennie|кажд\w+|всегда|elke?|altijd)(?!\w)|[每毎]|매일|매주",
     re.IGNORECASE,
 )
 """What happens again and again, and so on no one day."""
-_ENGLISH_DAY = re.compile(r"(?:tomorrow|yesterday|today|tonight|last night|next|last|this)(?!\w)", re.IGNORECASE)
-_BEGINS = re.compile(r"(?:^|[.!?:;…\n])[\s\"“'(–—-]*$")
+_ENGLISH_DAY = lazily_compiled(r"(?:tomorrow|yesterday|today|tonight|last night|next|last|this)(?!\w)", re.IGNORECASE)
+_BEGINS = lazily_compiled(r"(?:^|[.!?:;…\n])[\s\"“'(–—-]*$")
 
 
 def day_text(day: date) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from functools import cache, lru_cache
 
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.facts.months import DAY, DAYS, MONTH, MONTHS
 from afterglow.facts.nth import nth_days
 from afterglow.facts.numbers import COUNTS, number_of
@@ -42,7 +43,7 @@ _UNITS = {"day": 1, "days": 1, "week": 7, "weeks": 7, "tag": 1, "tagen": 1, "woc
 _SHORT_DAYS = {"mon": 0, "tue": 1, "tues": 1, "wed": 2, "thu": 3, "thurs": 3, "fri": 4, "sat": 5, "sun": 6}
 """As people type them behind "last" and "next"; elsewhere they are mostly other words."""
 _SHORT = "|".join(sorted(_SHORT_DAYS, key=len, reverse=True))
-RELATIVE = re.compile(
+RELATIVE = lazily_compiled(
     "|".join(
         [
             rf"(?<!\w)(?:on )?(?P<of_week>{DAY})(?: of|,)? (?P<week>last|this|next) week(?!\w)",
@@ -60,24 +61,24 @@ RELATIVE = re.compile(
     ),
     re.IGNORECASE,
 )
-ABSOLUTE = re.compile(
+ABSOLUTE = lazily_compiled(
     rf"(?P<year>\d{{4}})-(?P<month>\d{{2}})-(?P<day>\d{{2}})"
     rf"|(?<!\d)(?P<day2>\d{{1,2}})(?:st|nd|rd|th|\.|er)?\s(?:of\s|de\s)?(?P<name>{MONTH})\.?(?!\w)(?:,?\s(?:de\s)?(?P<year2>\d{{4}}))?"
     rf"|(?<!\w)(?P<name2>{MONTH})\.?\s(?:the\s)?(?P<day3>\d{{1,2}})(?:st|nd|rd|th)?(?!\d)(?:,?\s(?P<year3>\d{{4}}))?"
     r"|(?<![\w.-])(?P<day4>\d{1,2})\.\s?(?P<month4>\d{1,2})\.\s?(?P<year4>\d{4})(?![\w.]\w)",
     re.IGNORECASE,
 )
-MONTH_YEAR = re.compile(rf"(?<!\w)(?<!\d\s)(?P<name>{MONTH})\s(?P<year>\d{{4}})(?!\w)", re.IGNORECASE)
-ISO_MONTH = re.compile(r"(?<![\d-])(?P<year>\d{4})-(?P<month>\d{2})(?![\d-])")
-_WEEKDAY = re.compile(rf"(?<!\w)(?:{DAY})(?!\w)", re.IGNORECASE)
-_BESIDE = re.compile(
+MONTH_YEAR = lazily_compiled(rf"(?<!\w)(?<!\d\s)(?P<name>{MONTH})\s(?P<year>\d{{4}})(?!\w)", re.IGNORECASE)
+ISO_MONTH = lazily_compiled(r"(?<![\d-])(?P<year>\d{4})-(?P<month>\d{2})(?![\d-])")
+_WEEKDAY = lazily_compiled(rf"(?<!\w)(?:{DAY})(?!\w)", re.IGNORECASE)
+_BESIDE = lazily_compiled(
     rf"(?<!\w)(?:(?:on|am|this|next|last|coming) )?(?P<weekday>{DAY}),? (?:the |den |dem )?(?={ABSOLUTE.pattern})",
     re.IGNORECASE,
 )
 """A weekday beside its date, which needs no other day to be told from."""
 _NTH = r"(?:st|nd|rd|th|\.)?"
 _TO = r"(?: (?:to|until|till|and|bis|al?|au|do) | ?[-–] ?)"
-_FROM_TO = re.compile(
+_FROM_TO = lazily_compiled(
     rf"(?<!\d)(?P<first>\d{{1,2}}){_NTH}(?={_TO}\d{{1,2}}{_NTH}\s(?:of\s|de\s)?(?P<name>{MONTH})(?!\w))"
     rf"|(?<!\w)(?P<name2>{MONTH})\.? (?P<first2>\d{{1,2}}){_NTH}{_TO}(?P<last2>\d{{1,2}})(?!\d)",
     re.IGNORECASE,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from afterglow.facts.clauses import clauses, is_conditional, of_the_same
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.facts.said import Cut
 from afterglow.facts.support import own_terms
 from afterglow.language import language_of
@@ -52,13 +53,13 @@ _UNSPACED = (
     "不|没|沒|无|無|未|别|勿|拒绝|讨厌|避免|取消|ない|ません|なかった|なく|嫌い|やめ|断っ"
     r"|(?<!\w)안 |않|못|없|싫|거절|지 마|말아"
 )
-_WITHOUT = re.compile(r"(?<!\w)(?:without|ohne|sans|sin|senza|sem|bez|без|zonder)(?!\w)", re.IGNORECASE)
+_WITHOUT = lazily_compiled(r"(?<!\w)(?:without|ohne|sans|sin|senza|sem|bez|без|zonder)(?!\w)", re.IGNORECASE)
 """A denial by itself; behind another one it takes that back: never without asking."""
-_IDIOM = re.compile(rf"(?<!\w)(?:{'|'.join(_NOT_MEANT)})", re.IGNORECASE)
-_DENIAL = re.compile(rf"(?<!\w)(?:{'|'.join(_WORDS)})(?!\w)|{_UNSPACED}", re.IGNORECASE)
-_PORTUGUESE_NO = re.compile(r"(?<!\w)nos?(?!\w)", re.IGNORECASE)
-_CORRECTS = re.compile(rf", (?=(?:and )?(?:{_BARE})\s)", re.IGNORECASE)
-_ELLIPTIC = re.compile(rf"(?<!\w)(?:{NOT}|none)[\s.!]*$", re.IGNORECASE)
+_IDIOM = lazily_compiled(rf"(?<!\w)(?:{'|'.join(_NOT_MEANT)})", re.IGNORECASE)
+_DENIAL = lazily_compiled(rf"(?<!\w)(?:{'|'.join(_WORDS)})(?!\w)|{_UNSPACED}", re.IGNORECASE)
+_PORTUGUESE_NO = lazily_compiled(r"(?<!\w)nos?(?!\w)", re.IGNORECASE)
+_CORRECTS = lazily_compiled(rf", (?=(?:and )?(?:{_BARE})\s)", re.IGNORECASE)
+_ELLIPTIC = lazily_compiled(rf"(?<!\w)(?:{NOT}|none)[\s.!]*$", re.IGNORECASE)
 """As in "but Ben is not": what is denied stands in another clause."""
 
 

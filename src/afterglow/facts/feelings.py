@@ -9,21 +9,22 @@ from __future__ import annotations
 
 import re
 
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.facts.readable import language_of
 
-_GLAD = re.compile(
+_GLAD = lazily_compiled(
     r"""\b(?:pleased|happy|happiness|glad|delight(?:ed)?|thrilled|excited|excitement|proud|pride|joy|joyful|thankful
     |grateful|gratitude|relieved|satisfied|cheerful|passionate|enthusiastic|elated|ecstatic|hopeful|optimistic)\b""",
     re.VERBOSE,
 )
 """In small letters: Joy and Pride are names."""
-_SAD = re.compile(
+_SAD = lazily_compiled(
     r"""\b(?:sad|sadness|upset|unhappy|angry|anger|annoyed|frustrated|frustration|disappointed|disappointment|worried
     |anxious|anxiety|nervous|afraid|scared|lonely|stressed|depressed|heartbroken|grief|devastated|overwhelmed|exhausted
     |guilty|ashamed|embarrassed|jealous)\b""",
     re.VERBOSE,
 )
-_SAYS_GLAD = re.compile(
+_SAYS_GLAD = lazily_compiled(
     r"""\b(?:pleas(?:ed|ure)|happ(?:y|ily|ier|iest|iness)|glad\w*|delight\w*|thrill\w*|excit\w*|proud\w*|pride|joy\w*
     |enjoy\w*|thank\w*|grateful|gratitude|appreciat\w*|relie[vf]\w*|satisf\w*|content|cheer\w*|passion\w*|enthusias\w*
     |amaz\w*|lov(?:e|es|ed|ing|ely)|lik(?:e|es|ed|ing)|stoked|pumped|fun|awesome|great|good|best|wonderful|fantastic
@@ -32,7 +33,7 @@ _SAYS_GLAD = re.compile(
     |can['’]?t[ ]wait|ador\w*|crazy|obsess\w*|fan|favou?rite|treats[ ]me|well|yay|woo\w*|hooray|phew)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-_SAYS_SAD = re.compile(
+_SAYS_SAD = lazily_compiled(
     r"""\b(?:sad\w*|upset\w*|unhapp\w*|ang(?:ry|er|ered|rily)|mad|furious|annoy\w*|frustrat\w*|disappoint\w*|worr\w*|anxi\w*
     |nerv\w*|afraid|scar(?:e|es|ed|ing|y)|fear\w*|terrif\w*|lone\w*|alone|stress\w*|pressure|depress\w*|hurt\w*|heart\w*
     |griev\w*|grief|devastat\w*|overwhelm\w*|exhaust\w*|tired|worn|drained|guilt\w*|asham\w*|embarrass\w*|jealous\w*|envy

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from afterglow.facts.checks import Proved
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.facts.names import is_kin_said
 from afterglow.facts.people import says_who
 from afterglow.facts.readable import is_retold, language_of, names_in
@@ -39,14 +40,14 @@ from afterglow.facts.whose import is_of_another
 from afterglow.guard import strip_invisible
 from afterglow.terms import terms
 
-_NAMED = re.compile(
+_NAMED = lazily_compiled(
     r"^(?:The )?(?:[Uu]ser|[Oo]wner)(?:'s name)? (?:is|was|goes by|is called) (?:the |an? )?[^\W\d_a-z]"
 )
-_TIME = re.compile(
+_TIME = lazily_compiled(
     r"\d|\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun|yester)day\b"
     r"|\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b|[年月日時点曜週周년월일시]"
 )
-_ONGOING = re.compile(
+_ONGOING = lazily_compiled(
     r"\b(?:since|as of|from [^.]{1,30} on|now|nowadays|has been|have been|these days|seit|depuis|desde|dal|sinds|od|с)\b",
     re.IGNORECASE,
 )

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 
 from afterglow.facts.clauses import clauses, of_the_same
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.facts.names import DID
 from afterglow.facts.said import Cut
 from afterglow.facts.support import own_terms
 
 
 def _words(*listed: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{'|'.join(listed)})(?!\w)", re.IGNORECASE)
+    return lazily_compiled(rf"(?<!\w)(?:{'|'.join(listed)})(?!\w)", re.IGNORECASE)
 
 
 _PLANNED = _words(
@@ -33,7 +34,7 @@ _IF = _words(r"(?<!even )(?<!know )(?<!as )if(?! not| only)|unless|falls|jeśli|
 _DUE = _words(r"(?:have|has|need|needs|ought|supposed) to|should(?! have been)|muss|soll|dois|tengo que|devo|muszę")
 """What is to be done may be done every day, but was not done yet."""
 _WILL = _words(r"will|going to|gonna|shall|\w+['’]ll")
-_DID = re.compile(
+_DID = lazily_compiled(
     r"(?:The )?(?:[^\W\d_][\w-]*['’]s [a-z]+|[^\W\d_][\w-]*(?!['’]))(?: and [^\W\d_][\w-]*)? "
     r"(?:(?:has|have|had|already|just|also|recently) )*"
     rf"(?P<deed>[a-z]{{2,}}ed|{DID}|shut|put|set|cut)(?!\w)"
@@ -68,7 +69,7 @@ _PAST = _words(
     r"went|drove|ran|wrote|taught|ate|drank|sang|rode|kept|left|grew|sold|spoke|swam|lent|spent|slept|made|took|got"
     r"|came|met|saw|felt|knew",
 )
-_CHANGES = re.compile(
+_CHANGES = lazily_compiled(
     r"(?<!\w)(?:left(?! from)|(?:moved|moving|switched|switching|changed|changing|transferred|went|postponed"
     r"|rescheduled|shifted) from) (?P<old>[^,;.]{1,200}?)"
     r" (?:for|to) (?P<new>[^,;.]{1,200})",

@@ -14,6 +14,7 @@ from typing import Literal
 
 from afterglow.facts import normalised
 from afterglow.facts.denial import NOT
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.facts.names import CAPITALISED
 from afterglow.facts.said import Cut
 from afterglow.identifiers import identifiers
@@ -23,9 +24,9 @@ Likeness = Literal["same", "replaces", "different", "doubt"]
 _SAME_SHARE = 0.75
 _DOUBT_SHARE = 0.34
 _DOUBT_COSINE = 0.7
-_NO = re.compile(rf"\b(?:{NOT}|ne|stopped|quit|cancell?ed|gave up|instead of|any ?more)\b", re.IGNORECASE)
+_NO = lazily_compiled(rf"\b(?:{NOT}|ne|stopped|quit|cancell?ed|gave up|instead of|any ?more)\b", re.IGNORECASE)
 """Not all that denies: who hates tea and who does not hate it would then both deny, and be one."""
-_CHANGED = re.compile(
+_CHANGED = lazily_compiled(
     r"\b(?:now|moved|changed|switched|no longer|instead|rescheduled|postponed|replaced|new|left|became|cancell?ed|jetzt|neu\w*|"
     r"umgezogen|verschoben|ahora|cambi\w+|maintenant|déménagé|teraz|przeprowadzi\w+)\b",
     re.IGNORECASE,

@@ -8,17 +8,18 @@ from itertools import pairwise
 
 from afterglow.facts import normalised
 from afterglow.facts.dates import without_days
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.language import SMALL_WORDS
 from afterglow.terms import STOP_WORDS
 
 CAPITALISED = r"[^\W\d_a-z][^\W\d_]+"
 """A word that begins large, as part of an expression: a name, in the languages that write no other word so."""
-_WORD = re.compile(r"[^\W\d_][\w'’-]*")
-_GERMAN = re.compile(
+_WORD = lazily_compiled(r"[^\W\d_][\w'’-]*")
+_GERMAN = lazily_compiled(
     r"\b(?:der|die|das|den|dem|und|nicht|ein|eine|einen|möchte|ist|hat|im|zu|vor|mit|auf|für|am|kein|keine|keinen|aber|oder|sich|nach|bei|wird|isst)\b",
     re.IGNORECASE,
 )
-_WITH_ARTICLE = re.compile(
+_WITH_ARTICLE = lazily_compiled(
     r"(?:d(?:er|ie|as|en|em|es)|(?:[kmds]?ein|ihr|unser)(?:e[nmrs]?)?|(?:dies|jed)e[nmrs]?"
     r"|im|am|zum|zur|beim|vom|ins|ans|alle|viele|zwei|drei|vier|als|\w+(?:ige|iger|igen|liche|licher|lichen|ische|ischer|ischen))",
     re.IGNORECASE,
@@ -35,7 +36,7 @@ _NO_NAMES = NOBODY | frozenset(
     mondays tuesdays wednesdays thursdays fridays saturdays sundays""".split()  # noqa: SIM905
 )
 """Words with a capital that need not have been said: days are counted, and a language need not name itself."""
-_CALLED = re.compile(
+_CALLED = lazily_compiled(
     r"(?<!\w)(?:called|named|known as|goes by|name is|namens|genannt|hei(?:ß|ss)t|llamad[oa]|se llama|nommée?|appelée?"
     r"|s['’]appelle|chiamat[oa]|si chiama|chamad[oa]|se chama|o imieniu|nazywa się|по имени|зовут|genaamd|heet)\s+"
     rf"(?:(?:the|a|an|el|la|le|il|der|die|das)\s+)?(?P<name>{_WORD.pattern})",
@@ -47,7 +48,7 @@ DID = (
 )
 """What is done, in the verbs that do not end in -ed."""
 _VERB = rf"is|was|has|had|will|would|can|could|did|does|[a-z]{{2,}}(?:s|ed)|{DID}"
-_DOES = re.compile(rf"^(?P<name>{CAPITALISED})(?:['’]s\b|\s(?:and [^\W\d_a-z]|(?:{_VERB})\b))")
+_DOES = lazily_compiled(rf"^(?P<name>{CAPITALISED})(?:['’]s\b|\s(?:and [^\W\d_a-z]|(?:{_VERB})\b))")
 """A first word that somebody is called by: it has something, is something or does something."""
 _NEVER_A_NAME = SMALL_WORDS | STOP_WORDS | _NO_NAMES
 

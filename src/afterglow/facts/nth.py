@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.facts.months import MONTH, MONTHS
 
 _AFTER_A_DAY = (
     r"and|or|but|at|in|to|till|until|with|for|from|if|so|when|because|as|is|was|works|suits|I|we|he|she|they|you|it|my|our|his|her"
     r"|this|after|before|during|while|already|too|then|instead|please|of (?P<of>this|next|last) month"
 )
-_NTH = re.compile(
+_NTH = lazily_compiled(
     r"(?<!\w)(?:(?P<by>on|by|until|till|from|since|before|after|around|between|for|to|and|or) "
     r"|(?<!\w )(?=the \w+ (?:is|was|works|suits)\b))"
     rf"the (?P<nth>\d{{1,2}})(?:st|nd|rd|th)(?=\s*(?:[.,;:!?)…]|$)|\s[–—-]\s|\s(?:{_AFTER_A_DAY})(?!\w))"
@@ -20,18 +21,18 @@ _NTH = re.compile(
     re.IGNORECASE,
 )
 """What follows tells such a day from the 5th floor and the 12th time."""
-_MONTH_NAME = re.compile(rf"(?<!\w)(?:{MONTH})(?!\w)", re.IGNORECASE)
-_MONTHLY = re.compile(
+_MONTH_NAME = lazily_compiled(rf"(?<!\w)(?:{MONTH})(?!\w)", re.IGNORECASE)
+_MONTHLY = lazily_compiled(
     r"\b(?:rent|salary|wages?|payday|paid|mortgage|subscription|bills?|miete|gehalt|of the month)\b", re.IGNORECASE
 )
 """What comes on such a day of every month, though nobody says so."""
-_AHEAD = re.compile(
+_AHEAD = lazily_compiled(
     r"(?:\b(?:will|shall|going|plan\w*|book\w*|schedul\w*|due|expect\w*|wants?|intends?|needs?|must|should|ha(?:s|ve) to|hopes?"
     r"|decided|agreed|promised|is|are|am|tomorrow|next|coming|upcoming|fl(?:y|ies)|comes?|starts?|begins?|leaves?|arrives?|moves?"
     r"|returns?|ends?|opens?|meets?|works|suits)|['’](?:ll|m|re))\b",
     re.IGNORECASE,
 )
-_BEHIND = re.compile(
+_BEHIND = lazily_compiled(
     r"\b(?:was|were|did\w*|had|went|came|flew|met|saw|got|left|took|made|bought|gave|began|ran|sent|told|lost|won|last"
     r"|(?<!is )(?<!are )(?<!be )\w{3,}ed)\b",
     re.IGNORECASE,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from afterglow.facts.expressions import lazily_compiled
+
 _ONES = "zero one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
 _TEENS = "thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()  # noqa: SIM905
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()  # noqa: SIM905
@@ -27,14 +29,14 @@ COUNTS: dict[str, int] = {
 """Numbers in words as they stand before days and weeks."""
 
 _HOURS_MAX = 24
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_COMPOUND = re.compile(rf"\b(?P<tens>{'|'.join(_TENS)})[- ](?P<ones>{'|'.join(_ONES[1:10])})\b")
-_WORD = re.compile(rf"\b(?:{'|'.join(SPELLED)})\b")
-_HALF = re.compile(
+_NUMBER = lazily_compiled(r"\d+(?:[.,:]\d+)*")
+_COMPOUND = lazily_compiled(rf"\b(?P<tens>{'|'.join(_TENS)})[- ](?P<ones>{'|'.join(_ONES[1:10])})\b")
+_WORD = lazily_compiled(rf"\b(?:{'|'.join(SPELLED)})\b")
+_HALF = lazily_compiled(
     r"\b(?:(?P<half>half)|(?:a )?(?P<quarter>quarter)) (?:(?P<past>past|after)|to|before) (?P<hour>\d{1,2})\b"
 )
-_CLOCK = re.compile(r"\b(?P<hour>\d{1,2})(?:[.:](?P<minute>\d\d))? ?(?P<half>[ap])\.?m\b")
-_HOUR = re.compile(r"\b(?P<hour>\d{1,2})[.:](?P<minute>\d\d)\b")
+_CLOCK = lazily_compiled(r"\b(?P<hour>\d{1,2})(?:[.:](?P<minute>\d\d))? ?(?P<half>[ap])\.?m\b")
+_HOUR = lazily_compiled(r"\b(?P<hour>\d{1,2})[.:](?P<minute>\d\d)\b")
 _BEFORE_AN_HOUR = (
     "before|after|at|by|until|till|from|around|about|past|between|since|um|ab|vor|nach|bis|gegen|von|zwischen|à|avant|après|vers|dès|entre"
     "|las|alle|le|delle|dalle|às|das|o|przed|po|do|od|między|в|до|после|с|к|около|между|om|voor|na|tot|vanaf|rond|tussen"
@@ -44,13 +46,13 @@ _AFTER_AN_HOUR = (
     rf"{_AND_AN_HOUR}|or|but|on|in|every|each|daily|today|tomorrow|tonight|sharp|with|for|if|because|when|so|please|we|he|she|they"
     "|oder|am|auf|an|los|zurück|morgens|abends|früh|heures?|h|ou|du|le|de|por|los|da|di|w|na|rano|утра|вечера"
 )
-_FULL_HOUR = re.compile(
+_FULL_HOUR = lazily_compiled(
     rf"\b(?:{_BEFORE_AN_HOUR}) (?P<hour>\d{{1,2}})(?:(?: (?:{_AND_AN_HOUR}) | ?[-–] ?)(?P<last>\d{{1,2}}))?"
     rf"(?=\s*(?:[.,:](?!\d)|[;!?)…]|$)| [–—-] |h\b| (?:{_AFTER_AN_HOUR})\b(?! \d))"
     r"|(?<!\d)(?P<sharp>\d{1,2})(?= ?(?:o['’]?clock|uhr)\b|[点點时]|時(?!間)|시(?!간))"
 )
 """A number that is said as a time of day: what stands around it tells it from "after 3 days"."""
-_GROUPED = re.compile(r"(?<!\d)\+?\(?\d+(?:[ \-/.)(]{1,2}\d{2,})+")
+_GROUPED = lazily_compiled(r"(?<!\d)\+?\(?\d+(?:[ \-/.)(]{1,2}\d{2,})+")
 """As telephone numbers are written: the groups are one number. Two numbers with a word or a comma between them are two."""
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.facts.names import NOBODY, is_german
 
 _NAME = r"(?-i:[^\W\d_a-z](?:[^\W\d_]|['’-](?=[^\W\d_]))*[a-zà-ÿąćęłńóśźża-я](?!\w))"
@@ -59,7 +60,7 @@ _TRAVEL = frozenset(
     went goes go flew fly flies travels travelled traveled drove sails back close next near migrated migration upgrade
     upgraded switched renamed translated compared according due up relating""".split()  # noqa: SIM905
 )
-_SHAPES = re.compile(
+_SHAPES = lazily_compiled(
     rf"(?<!\w)(?P<of>(?:in|to|at|from|near|with|by|of|about|for|on|around|over) )?(?P<who>{_NAME})(?: {_NAME})* {_ALSO}"
     rf"(?:(?:{_BEING})(?! (?:now |still )?(?:{_IN_A_STATE})(?!\w))|(?:{_BEING}) {_ALSO}(?:{_OFFICE_GIVEN})|{_HOLDS}"
     rf"|(?!(?:{_HARMLESS})\b)\w+ed)(?!\w)"
@@ -86,7 +87,7 @@ _OFFICES = (
     r"|contacto|medico|avvocato"
     r"|lekarz\w*|prawnik\w*|opiekun\w*|huisarts|advocaat|huisbaas|врач\w*|адвокат\w*|опекун\w*"
 )
-_OFFICE = re.compile(
+_OFFICE = lazily_compiled(
     rf"(?<!\w)(?:{_OFFICES})(?: (?:of|for) [\w' ]{{2,30}}?)? {_ALSO}(?:{_BEING}|changed?)(?! (?:now "
     rf"|still )?(?:{_IN_A_STATE})(?!\w))(?!\w)"
     rf"|(?<!\w)(?:{_BEING}|as|{_OFFICE_GIVEN}) (?:(?:the|an?|our|my|your|his|her|their|new|\w+['’]s|der|die|le|la|el|il) )*"

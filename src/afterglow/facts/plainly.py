@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from afterglow.facts import CONTENT_CHARS_MAX, FactType
 from afterglow.facts.checks import Claimed
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.facts.quoted import sentences_of_lines
 from afterglow.facts.said import words_of
 from afterglow.turns import Turn
@@ -35,7 +36,7 @@ _SAID: dict[FactType, tuple[str, ...]] = {
         r"my (?:appointment|flight|train|exam|interview|wedding|birthday|holiday|vacation|move)\b.{0,40}\b(?:is|on|at|in)",
     ),
 }
-_SIGNS = {kind: re.compile(rf"(?<!\w)(?:{'|'.join(said)})(?!\w)", re.IGNORECASE) for kind, said in _SAID.items()}
+_SIGNS = {kind: lazily_compiled(rf"(?<!\w)(?:{'|'.join(said)})(?!\w)", re.IGNORECASE) for kind, said in _SAID.items()}
 
 
 def claims_of(turns: Iterable[Turn]) -> list[Claimed]:

@@ -8,19 +8,20 @@ from bisect import bisect_left, bisect_right
 from functools import lru_cache
 
 from afterglow.facts import normalised
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.model.sentences import SHORTENED
 
 _SHORT = "".join(rf"(?<!\b{re.escape(each)}\.)" for each in SHORTENED)
-_END = re.compile(
+_END = lazily_compiled(
     rf"(?<=[.!?…]){_SHORT}(?=\s)|(?<=[.!?…][\"”'’)])(?=\s)|(?<=[。！？])|\n(?=[^\S\n]*\n)|\n(?![^\S\n]*[^\W\d_A-ZÀ-ÖØ-Þ])"
 )
 _PLACES_MAX = 20
-QUOTATION = re.compile(
+QUOTATION = lazily_compiled(
     r"[\"“„«][^\"“”„«»\n]*[\"”“»]|(?<!\w)['‘](?:[^'‘’\n]|(?<=\w)['’](?=\w))*['’](?!\w)|[「『][^「『」』\n]*[」』]"
 )
 """What stands in quotation marks."""
-_ITEM = re.compile(r"\s*(?:[-*•–]|\d{1,2}[.)])\s")
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]")
+_ITEM = lazily_compiled(r"\s*(?:[-*•–]|\d{1,2}[.)])\s")
+_UNSPACED = lazily_compiled(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]")
 """Letters of languages that put no space between words."""
 _CLOSING = ".!?…。！？"
 

@@ -6,11 +6,11 @@ between that has none. So a foreign language, letters from right to left and cip
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Sequence
 from importlib.resources import files
 
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.facts.seen import script_of
 from afterglow.guard import strip_invisible
 
@@ -20,12 +20,12 @@ _KNOWN_SHARE_MIN_OF = {"pl": 0.15, "ru": 0.15, "de": 0.25}
 _UNKNOWN_RUN_MAX = 5
 _SHARED_MIN = 0.5
 _FORM_CHARS = 4
-_WORD = re.compile(r"[^\W\d_]+")
-_NAME = re.compile(r"[^\W\d_][\w-]*(?:['’]s\b)?")
+_WORD = lazily_compiled(r"[^\W\d_]+")
+_NAME = lazily_compiled(r"[^\W\d_][\w-]*(?:['’]s\b)?")
 _PREPOSITIONS = frozenset(
     "of to in on at by for from with de des du di da do del della en a à na w z dla van voor в на с из для".split()  # noqa: SIM905
 )
-_POSSESSIVE = re.compile(r"['’]s$")
+_POSSESSIVE = lazily_compiled(r"['’]s$")
 _LETTERS = {
     "en": "",
     "de": "äöüß",

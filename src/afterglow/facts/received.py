@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date, datetime
 
 from afterglow.errors import BadInput
@@ -19,10 +18,11 @@ from afterglow.facts import (
     digest_of,
     normalised,
 )
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.turns import TRUSTS, check_text
 
 _ALLOWED = {"type": FACT_TYPES, "confidence": CONFIDENCES, "trust": TRUSTS, "status": STATUSES, "way": WAYS}
-_DIGEST = re.compile(r"[0-9a-f]{32}")
+_DIGEST = lazily_compiled(r"[0-9a-f]{32}")
 
 
 class Wordless(BadInput):

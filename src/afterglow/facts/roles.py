@@ -8,21 +8,22 @@ from itertools import pairwise, permutations
 
 from afterglow.facts.dates import without_days
 from afterglow.facts.denial import denies
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.facts.names import CAPITALISED
 from afterglow.facts.said import Cut
 
-_NUMBER = re.compile(r"(?<!\w)\d+(?:[.,:]\d+)*(?!\w)")
-_CAPITAL = re.compile(rf"(?<!\w){CAPITALISED}(?!\w)")
-_USER = re.compile(r"(?<!\w)(?:the )?(?:user|owner)(?!\w)", re.IGNORECASE)
-_I = re.compile(r"(?<!\w)(?:I|me)(?!\w)")
-_PASSIVE = re.compile(r"(?<!\w)(?:by|from|von|par|por|da|przez|door|от)(?!\w)", re.IGNORECASE)
-_COMPARED = re.compile(
+_NUMBER = lazily_compiled(r"(?<!\w)\d+(?:[.,:]\d+)*(?!\w)")
+_CAPITAL = lazily_compiled(rf"(?<!\w){CAPITALISED}(?!\w)")
+_USER = lazily_compiled(r"(?<!\w)(?:the )?(?:user|owner)(?!\w)", re.IGNORECASE)
+_I = lazily_compiled(r"(?<!\w)(?:I|me)(?!\w)")
+_PASSIVE = lazily_compiled(r"(?<!\w)(?:by|from|von|par|por|da|przez|door|от)(?!\w)", re.IGNORECASE)
+_COMPARED = lazily_compiled(
     r"(?<!\w)(?:(?P<liked>(?:rather |more |better )?than|over|instead of|in favou?r of|prefer(?:s|red)?\s[^.;]{1,120}?\sto)"
     r"|(?P<measure>\w+er|less) than)(?!\w)",
     re.IGNORECASE,
 )
 """Between the one of two things that comes first and the other: "tea over coffee", "older than Ben"."""
-_LIKED = re.compile(
+_LIKED = lazily_compiled(
     r"(?<!\w)(?:prefer\w*|rather|lik\w+|lov\w+|ch[oi]\w+|pick\w*|us\w+|decid\w+|better|favou?r\w*)(?!\w)", re.IGNORECASE
 )
 

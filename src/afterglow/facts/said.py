@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from afterglow.facts import normalised
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.guard import strip_invisible
 from afterglow.recalled import merged, ranges, without
 from afterglow.turns import Turn
@@ -18,7 +18,7 @@ Cut = Callable[[str], Sequence[str]]
 """Cuts a text into the terms it is compared by."""
 _NEIGHBOURS = 2
 _BEGINNING_CHARS = 3
-_SENTENCE = re.compile(r"(?<=[.!?。！？\n])")
+_SENTENCE = lazily_compiled(r"(?<=[.!?。！？\n])")
 
 
 def words_of(turn: Turn) -> str:

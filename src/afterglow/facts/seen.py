@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter
 from functools import lru_cache
 
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.guard import strip_invisible
 
 _LIKE_LETTERS = str.maketrans(
@@ -30,12 +31,12 @@ _LIKE_DIGITS = (str.maketrans("0134578@$", "oleastb" + "as"), str.maketrans("013
 _STYLES = ("<font>", "<wide>", "<circle>", "<square>")
 _EAST_ASIAN = frozenset({"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "KATAKANA-HIRAGANA", "IDEOGRAPHIC"})
 _WITH_MARKS = frozenset({"LATIN", "CYRILLIC", "GREEK"})
-_WORD = re.compile(r"[^\W\d_]+")
-_IN_A_WORD = re.compile(r"(?<=[^\W\d_])[-.·•*_|/~'’](?=[^\W\d_])")
-_WITH_DIGITS = re.compile(r"(?<![\w@$])(?=[\w@$]*[^\W\d_])[\w@$]*[\d@$][\w@$]*")
-_DIGIT_INSIDE = re.compile(r"[^\W\d_][0134578@$]+[^\W\d_]")
-_HEXADECIMAL = re.compile(r"[0-9a-f]{6,}", re.IGNORECASE)
-_SPREAD = re.compile(r"(?<!\w)[^\W\d_](?:[ .·*_-][^\W\d_]){3,}(?!\w)")
+_WORD = lazily_compiled(r"[^\W\d_]+")
+_IN_A_WORD = lazily_compiled(r"(?<=[^\W\d_])[-.·•*_|/~'’](?=[^\W\d_])")
+_WITH_DIGITS = lazily_compiled(r"(?<![\w@$])(?=[\w@$]*[^\W\d_])[\w@$]*[\d@$][\w@$]*")
+_DIGIT_INSIDE = lazily_compiled(r"[^\W\d_][0134578@$]+[^\W\d_]")
+_HEXADECIMAL = lazily_compiled(r"[0-9a-f]{6,}", re.IGNORECASE)
+_SPREAD = lazily_compiled(r"(?<!\w)[^\W\d_](?:[ .·*_-][^\W\d_]){3,}(?!\w)")
 """Letters of a word that are set apart."""
 
 

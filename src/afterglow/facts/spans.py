@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
 
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.facts.numbers import COUNTS, number_of
 
 _MONTH_NAMES = [name.lower() for name in calendar.month_name if name]
@@ -49,7 +50,7 @@ _SAID: dict[tuple[str, int], str] = {
     r"|明年|来年|내년",
 }  # fmt: skip
 _COUNT = rf"\d{{1,2}}|{'|'.join(sorted(COUNTS, key=len, reverse=True))}"
-_UNSPACED = re.compile(r"[\u3041-\u9fff\uac00-\ud7af]")
+_UNSPACED = lazily_compiled(r"[\u3041-\u9fff\uac00-\ud7af]")
 
 
 def _bounded(words: str) -> str:
@@ -59,7 +60,7 @@ def _bounded(words: str) -> str:
     return "|".join([rf"(?<!\w)(?:{'|'.join(spaced)})(?!\w)", *unspaced])
 
 
-_SPAN = re.compile(
+_SPAN = lazily_compiled(
     "|".join(
         [
             *(rf"(?P<{unit}{shift + 2}>{_bounded(words)})" for (unit, shift), words in _SAID.items()),
@@ -71,10 +72,10 @@ _SPAN = re.compile(
     ),
     re.IGNORECASE,
 )
-_IN_ENGLISH = re.compile(
+_IN_ENGLISH = lazily_compiled(
     r"(?:the week|last|past|this|next|the coming|coming|\w+ months?|\w+ years?|in |a couple)", re.IGNORECASE
 )
-_NOT_ENGLISH = re.compile(r"(?:vor|vorig|afgelopen|deze|volgend)", re.IGNORECASE)
+_NOT_ENGLISH = lazily_compiled(r"(?:vor|vorig|afgelopen|deze|volgend)", re.IGNORECASE)
 _TEXTS_KEPT = 16
 _PRECISE = ("week", "weekend", "month")
 

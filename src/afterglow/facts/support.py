@@ -13,6 +13,7 @@ from datetime import date
 
 from afterglow.facts import QUOTE_CHARS_MAX, normalised
 from afterglow.facts.dates import unsupported_days, without_days, years_beside, years_named
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.facts.names import is_german, kin_in, names
 from afterglow.facts.numbers import is_among, numbers_meant, numbers_written
 from afterglow.facts.said import Cut, Said, Spoken, sentences
@@ -23,8 +24,8 @@ _STATED_MIN = 1 / 3
 _STATED_SHORT_MIN = 0.5
 SHORT_TERMS = 4
 """A statement of no more than so many terms is a short one."""
-_PART = re.compile(r"[,;:]\s|\s(?:and|but|who|which|und|aber|y|et|e|i|и|en)\s", re.IGNORECASE)
-_SHORT_YEAR = re.compile(r"['’](\d\d)(?!\w)")
+_PART = lazily_compiled(r"[,;:]\s|\s(?:and|but|who|which|und|aber|y|et|e|i|и|en)\s", re.IGNORECASE)
+_SHORT_YEAR = lazily_compiled(r"['’](\d\d)(?!\w)")
 _FRAME = frozenset(
     """user owner assistant agent person speaker somebody say said tell told ask state mention note report explain describ
     prefer prefers preference like love hate want wish plan intend decid decide decision agre agree choos chose chosen feel
@@ -36,9 +37,9 @@ _FRAME = frozenset(
 )
 """How facts speak of what was said; such words prove nothing and need no proof. Stemmed, as they are compared."""
 _SMALL = frozenset(normalised(word) for word in SMALL_WORDS)
-_OLD = re.compile(r"\byears?[ -]old\b", re.IGNORECASE)
+_OLD = lazily_compiled(r"\byears?[ -]old\b", re.IGNORECASE)
 """Who is five is five years old."""
-_USER_UNSPACED = re.compile(r"ユーザーは?|用户|使用者|사용자[는은가]?")
+_USER_UNSPACED = lazily_compiled(r"ユーザーは?|用户|使用者|사용자[는은가]?")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

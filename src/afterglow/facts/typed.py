@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from afterglow.facts.denial import NOT
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.facts.quoted import QUOTATION
 from afterglow.facts.seen import as_seen, bare
 from afterglow.facts.signs import KEEP, LINK, OF_THE_USER, PREPARED, spoken
@@ -21,7 +22,7 @@ _OWN_LINE_CHARS_MAX = 200
 _CUT = "\N{OBJECT REPLACEMENT CHARACTER}"
 _MOMENT = r"\d{1,4}[-:./]\d{1,2}(?:[-:./ ,]{1,2}\d{1,4}){0,6}(?: ?[ap]\.?m\.?)?"
 _PERSON = r"(?-i:[^\W\da-z_][\w.'’-]{0,30}(?: [^\W\da-z_][\w.'’-]{0,30}){0,2})"
-_PASTED_PARTS = re.compile(
+_PASTED_PARTS = lazily_compiled(
     r"```.*```|```.*\Z|~~~.*~~~|~~~.*\Z|\"\"\".*\"\"\"|\"\"\".*\Z|<[a-z]\w*>.*?(?:</\w+>|\Z)|^[ \t]*>[^\n]*$"
     r"|[\"“„«][^\"“”„«»\n]{40,}[\"”“»]"
     rf"|^[ \t]*[\[(]{_MOMENT}[\])][ \t,–-]{{0,3}}[^\n:]{{1,40}}:[ \t][^\n]*$"
@@ -30,7 +31,7 @@ _PASTED_PARTS = re.compile(
     re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
 """Parts of a message that were not typed: fences, quoted lines, long quotations, lines of a chat with their time and name."""
-_PASTED_REST = re.compile(
+_PASTED_REST = lazily_compiled(
     r"^[ \t]*(?:from|to|subject|date|sent|cc|von|an|betreff|gesendet|asunto|objet|temat|тема)[ \t]?:.*$"
     r"|(?<!-)-{3,}+[ \t]*\w.*$|^begin forwarded message.*$"
     r"|<(?:html|body|div|p|script|span|meta|!--)\b|^[ \t]*[{\[][ \t]*[\"{].*$|^#{1,6} \S.*$"
@@ -40,7 +41,7 @@ _PASTED_REST = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """Headers of a mail, a greeting behind other words, markup, JSON, a README, "here it is:": what follows was not typed."""
-_OF_A_TEXT = re.compile(
+_OF_A_TEXT = lazily_compiled(
     r"\A(?!.*\b(?:my|our|me|mein\w*|mir|mes|mon|mis|mi)\b).*\b(?:mails?|e-?mails?|messages?|chat|article|page|post|letter"
     r"|tweet|log|readme|document)\b|\b(?:this|that|these|it|here|he|she|they|text|translat\w*|proof\w*|check|correct|summari\w*|rewrite|rephrase|explain|review|said|says|wrote|writes"
     r"|told|got|received|came|found|sent|forwarded|copied|pasted?|attached|full text|das|hier|diese[rsn]?|schreibt|schrieb"
@@ -48,13 +49,13 @@ _OF_A_TEXT = re.compile(
     re.IGNORECASE,
 )
 """Words of a line that leads over to somebody else's text."""
-_OWN_LINE = re.compile(
+_OWN_LINE = lazily_compiled(
     r"[ \t]*(?:[-*•–]|\d{1,2}[.)])?[ \t]*(?:i|i['’]\w+|my|mine|we|we['’]\w+|our|for me|me"
     r"|ich|mein\w*|wir|mir|je|j['’]\w+|mon|ma|mes|nous|yo|mi|mis|nosotros|io|mio|mia|noi|eu|meu|minha|nós"
     r"|ik|mijn|wij|ja|mój|moja|nie|jestem|mam|я|мой|моя|мы|у меня)\b[^\n]*",
     re.IGNORECASE,
 )
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_LINE = lazily_compiled(r"[^\n]*\n|[^\n]+")
 _FRAMES = spoken(
     r"\b(?!(?:i|we|you|ich|wir|je|nous|yo|io|eu|ik|ja|я)\b)\w+ (?:just |even |always |once |still |now )?"
     r"(?:says?|said|reads?(?=:)|has it|tells? me|told me|told us|wrote|claims?|claimed|thinks?|thought|believes?"
@@ -88,8 +89,8 @@ _NEGATION = spoken(rf"\b(?:{NOT}|hardly|mai)\b")
 """Without denial's verbs: who hates one thing before an "and" may still love the next. Italian "mai" is May to others."""
 # Fewer places than clauses.py cuts at: behind these alone a frame is over, and one that ends too soon lets a word through.
 _NEW_CLAUSE = spoken(r"[;,] (?:so|but|and|therefore|hence|also|aber|daher|mais|donc|pero|ma|więc|ale|но) ")
-_CLAUSE = re.compile(r"[,;:.!?。\n]")
-_SENTENCE = re.compile(r"[.!?。！？\n](?:\s|$)|\n")
+_CLAUSE = lazily_compiled(r"[,;:.!?。\n]")
+_SENTENCE = lazily_compiled(r"[.!?。！？\n](?:\s|$)|\n")
 """Here all letters are small, and tell neither "Dr." from the end of a sentence nor whether a line goes on in the next."""
 
 

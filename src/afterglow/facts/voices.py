@@ -12,21 +12,22 @@ from typing import Literal
 
 from afterglow.facts import normalised
 from afterglow.facts.clauses import clauses, of_the_same
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.facts.names import CAPITALISED, names
 from afterglow.facts.quoted import sentences
 from afterglow.facts.said import Cut, Said
 from afterglow.facts.signs import OF_ONESELF, WANTING
 from afterglow.turns import Turn
 
-_LABEL = re.compile(rf"^\W*(?P<name>{CAPITALISED}(?: {CAPITALISED})?)\s?:\s")
-_SPEAKER = re.compile(r"^(?:the )?(?:user|owner)\b", re.IGNORECASE)
-_OF_ONESELF = re.compile(r"(?<!\w)(?:I|[Ww]e|[Mm]e|[Mm]y|[Uu]s|[Oo]ur|[Mm]ine|[Mm]yself)(?!\w)")
-_OF_THE_HEARER = re.compile(r"(?<!\w)(?:you|your|yours|yourself)(?!\w)", re.IGNORECASE)
-_OF_A_NAME = re.compile(r"\w+['’]s ")
-_AND_ANOTHER = re.compile(rf"and {CAPITALISED}")
-_OF_A_THIRD = re.compile(r"(?<!\w)(?:he|she|they)(?!\w)|^\W*(?:\w+\s)?(?:his|her|their)(?!\w)", re.IGNORECASE)
-_TO_SOMEBODY = re.compile(r"(?:^|[.!?]\s+)You(?:r|rs|['’]\w+)?\s")
-_TALKING = re.compile(
+_LABEL = lazily_compiled(rf"^\W*(?P<name>{CAPITALISED}(?: {CAPITALISED})?)\s?:\s")
+_SPEAKER = lazily_compiled(r"^(?:the )?(?:user|owner)\b", re.IGNORECASE)
+_OF_ONESELF = lazily_compiled(r"(?<!\w)(?:I|[Ww]e|[Mm]e|[Mm]y|[Uu]s|[Oo]ur|[Mm]ine|[Mm]yself)(?!\w)")
+_OF_THE_HEARER = lazily_compiled(r"(?<!\w)(?:you|your|yours|yourself)(?!\w)", re.IGNORECASE)
+_OF_A_NAME = lazily_compiled(r"\w+['’]s ")
+_AND_ANOTHER = lazily_compiled(rf"and {CAPITALISED}")
+_OF_A_THIRD = lazily_compiled(r"(?<!\w)(?:he|she|they)(?!\w)|^\W*(?:\w+\s)?(?:his|her|their)(?!\w)", re.IGNORECASE)
+_TO_SOMEBODY = lazily_compiled(r"(?:^|[.!?]\s+)You(?:r|rs|['’]\w+)?\s")
+_TALKING = lazily_compiled(
     r"(?:\w+ ){1,4}?(?:"
     r"(?P<ask>ask|inquire|wonder)(?:s|d|ed|ing)? (?:[\w'’]+ ){0,4}?(?:for|about|how|what|whether|if|why|when|where|who)\b"
     r"|(?P<talk>discuss|talk|chat|convers)(?:e?s|e?d|ted)? (?!to )"
@@ -34,14 +35,14 @@ _TALKING = re.compile(
     re.IGNORECASE,
 )
 _TALKED = {
-    "ask": re.compile(
+    "ask": lazily_compiled(
         r"(?<!\w)(?:ask|inquir|wonder|question|request|fil|appl|e-?mail|wrote|check|(?:not |un)sure)", re.IGNORECASE
     ),
-    "talk": re.compile(
+    "talk": lazily_compiled(
         r"(?<!\w)(?:discuss|talk|chat|convers|spoke|speak|call|met|meet|(?:go|went|going) (?:over|through))",
         re.IGNORECASE,
     ),
-    "respond": re.compile(r"(?<!\w)(?:respon|repl|react|answer|wrote|writ|e-?mail|said|say|told)", re.IGNORECASE),
+    "respond": lazily_compiled(r"(?<!\w)(?:respon|repl|react|answer|wrote|writ|e-?mail|said|say|told)", re.IGNORECASE),
 }
 
 
@@ -86,7 +87,7 @@ def _subject(content: str) -> str | None:
 
 def _whose(name: str, speaker: Turn, said: Said) -> Literal["the speaker's", "another talker's", "a third's"] | None:
     """Whose name it is, as the turns tell: by labels and by what somebody calls themselves; None where they do not tell."""
-    named = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    named = lazily_compiled(rf"(?<!\w){re.escape(name)}(?!\w)")
     is_anothers, is_spoken_of = False, False
     for turn in said.read:
         is_own = (turn.role, turn.trust) == (speaker.role, speaker.trust)

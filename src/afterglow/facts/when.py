@@ -14,22 +14,23 @@ from datetime import date
 from afterglow.facts.clauses import clauses, of_the_same
 from afterglow.facts.dates import AGAIN, FEW
 from afterglow.facts.days import ABSOLUTE, each_day, folded
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.facts.months import DAY, MONTH, MONTHS
 from afterglow.facts.said import Cut
 from afterglow.facts.spans import spans_in
 
 Period = tuple[date, date]
 """From the first to the last day of what is meant."""
-_NOW = re.compile(
+_NOW = lazily_compiled(
     r"(?<!\w)(?:now|currently|at the moment|(?:['’]ve|have|has|i|we|he|she|they) just|(?:hours?|minutes?) ago|jetzt|gerade"
     r"|soeben|derzeit|maintenant|ahora|adesso|agora|teraz|сейчас|только что|zojuist)(?!\w)|现在|刚|지금",
     re.IGNORECASE,
 )
-_UP_TO = re.compile(
+_UP_TO = lazily_compiled(
     r"(?<!\w)(?:since(?! (?:we|i|you|our)\b)|until|till|through|seit|bis|depuis|jusqu\w*|desde|hasta|od|sinds|tot|с|до)(?!\w)",
     re.IGNORECASE,
 )
-_IN = re.compile(
+_IN = lazily_compiled(
     r"(?<!\w)(?:in|since|until|till|by|from|im|seit|bis|en|depuis|desde|hasta|w|od|в)\s(?:early |late |mid-?)?"
     rf"(?:(?P<name>{MONTH})(?!\w)(?:\s(?P<year>\d{{4}}))?|(?P<year2>(?:19|20)\d\d)(?![\w-]))",
     re.IGNORECASE,
@@ -37,11 +38,11 @@ _IN = re.compile(
 _SAYING = "said|told|mentioned|reported|stated|announced|asked|noted|wrote"
 _WRITTEN = rf"(?:{DAY},? )?(?:{ABSOLUTE.pattern})"
 _TOLD_ON = [
-    re.compile(
+    lazily_compiled(
         rf"\b(?:as of|(?:day|week|weekend|month|year|{DAY})s? (?:before|after)|(?:{_SAYING})(?: on)?) {_WRITTEN}",
         re.IGNORECASE,
     ),
-    re.compile(rf"\bon {_WRITTEN},? (?=(?:the )?\w+ (?:{_SAYING})\b)", re.IGNORECASE),
+    lazily_compiled(rf"\bon {_WRITTEN},? (?=(?:the )?\w+ (?:{_SAYING})\b)", re.IGNORECASE),
 ]
 """The day on which it was told, which is not the day on which it was."""
 

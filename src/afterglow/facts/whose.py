@@ -13,6 +13,7 @@ from functools import partial
 
 from afterglow.facts import normalised
 from afterglow.facts.clauses import clauses, of_the_same
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.facts.names import CAPITALISED, is_kin_said
 from afterglow.facts.quoted import sentences_quoted
 from afterglow.facts.said import Cut, Spoken
@@ -24,23 +25,23 @@ _MY = (
     r"|meus?|minhas?|nosso|nossa"
     r"|mój|moja|moje|nasz\w*|mijn|onze?|мо[йяеи]|наш\w*"
 )
-_OF_MINE = re.compile(rf"{_LEAD}(?:{_MY})\s(?P<words>[^,;:.!?]*)", re.IGNORECASE)
-_NAMED = re.compile(
+_OF_MINE = lazily_compiled(rf"{_LEAD}(?:{_MY})\s(?P<words>[^,;:.!?]*)", re.IGNORECASE)
+_NAMED = lazily_compiled(
     rf"{_LEAD}(?!(?:We|That|This|These|There|It|My|Our|The|What|Here|Please|No|Yes|Not|Never|Always|If|When"
     r"|Ich|Wir|Je|Nous|Les|Yo|Nosotros|Los|Las|Io|Noi|Eu|Ik|Wij|Ja)\b)"
     rf"(?P<name>{CAPITALISED}) (?:would|wants?|asked|asks|said|says|told|is|was|has|had|will|can"
     r"|got|made|took|gave|went|came|bought|sold|left|lost|won"
     r"|met|broke|wrote|ran|drove|fell|found|kept|knows|(?!always|never)\w{2,}(?:s|ed))\b"
 )
-_APART = re.compile(
+_APART = lazily_compiled(
     r"(?<!\w)(?:ex|former|late|deceased|estranged|future|almost|step|half|ehemalige\w*|frühere\w*|verstorbene\w*)(?!\w)",
     re.IGNORECASE,
 )
-_ANSWERED = re.compile(
+_ANSWERED = lazily_compiled(
     r"(?<!\w)(?:ex|former\w*|late|died|dead|deceased|estranged|future|was|step|half|previous|ehemalig\w*|frühere\w*)(?!\w)",
     re.IGNORECASE,
 )
-_KIND = re.compile(
+_KIND = lazily_compiled(
     r"(?:very|best|good|old|older|oldest|new|young|younger|youngest|elder|eldest|big|bigger|little|dear|close|closest"
     r"|own|whole|entire"
     r"|first|second|third|other|only|ex|former|late|two|three|both|step|half|beste[rnsm]?|alte[rnsm]?|kleine[rnsm]?"
@@ -48,9 +49,9 @@ _KIND = re.compile(
     re.IGNORECASE,
 )
 _IS = r"(?:is|are|was|were|has|have|had|will|would|can|does|did|ist|hat|est|es|è|é|jest)(?!\w)"
-_VERB = re.compile(rf"\s{_IS}", re.IGNORECASE)
-_BEGINS_WITH_VERB = re.compile(_IS, re.IGNORECASE)
-_ONESELF = re.compile(
+_VERB = lazily_compiled(rf"\s{_IS}", re.IGNORECASE)
+_BEGINS_WITH_VERB = lazily_compiled(_IS, re.IGNORECASE)
+_ONESELF = lazily_compiled(
     r"(?:wife|husband|partner|sister|brother|friends?|team|family|\w+) and (?:i|me|myself)\b"
     r"|(?:\w+ )?(?:names?|nickname|favou?rites?|preferences?|choice|default|usual|go-to|hobby|hobbies|job|profession"
     r"|occupation|birthday|age"
@@ -60,8 +61,8 @@ _ONESELF = re.compile(
     re.IGNORECASE,
 )
 """What is said of these is said of the owner."""
-_ARTICLE = re.compile(r"(?:the|der|die|des|el|la|le|l|il|lo|o|a|de|al) ")
-_I = re.compile(r"(?<!\w)(?:I|ich|je|yo|ja|я|ik)(?!\w)")
+_ARTICLE = lazily_compiled(r"(?:the|der|die|des|el|la|le|l|il|lo|o|a|de|al) ")
+_I = lazily_compiled(r"(?<!\w)(?:I|ich|je|yo|ja|я|ik)(?!\w)")
 
 
 def is_of_another(content: str, text: str, quote: str, cut: Cut) -> bool:

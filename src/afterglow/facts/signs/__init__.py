@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from importlib.resources import files
 
+from afterglow.facts.expressions import lazily_compiled
 from afterglow.facts.seen import bare
 
 
@@ -32,7 +33,7 @@ def _forms(name: str) -> re.Pattern[str]:
 
 def spoken(expression: str) -> re.Pattern[str]:
     """The expression for texts as they are seen: its letters lose their accents as theirs do. Its signs are ASCII, and stay."""
-    return re.compile(_folded(expression))
+    return lazily_compiled(_folded(expression))
 
 
 def _folded(expression: str) -> str:
@@ -63,23 +64,23 @@ WANTING = _words("wanting")
 """Anybody's wish."""
 KEEP = _words("keep")
 """A call to remember something. Beside a link it is what a prepared prompt says, and nobody types."""
-COMMAND = re.compile(
+COMMAND = lazily_compiled(
     r"(?:^|[.;:!?…]\s|[–—\n(\"“„«]|\bthen\b)[^\w\n]*" + f"(?:{_folded('|'.join(_listed('command')))})" + r"(?!\w)"
 )
 """A verb that a sentence begins with when it tells somebody what to do."""
 _CODES = f"(?:{'|'.join(_listed('currencies'))})"
-CURRENCY = re.compile(rf"\d\s?{_CODES}(?!\w)|(?<!\w){_CODES}\s?\d")
+CURRENCY = lazily_compiled(rf"\d\s?{_CODES}(?!\w)|(?<!\w){_CODES}\s?\d")
 """An amount with the code of a currency, in capitals as it is written."""
-PREPARED = re.compile(
+PREPARED = lazily_compiled(
     r"^\W*(?:please )?(?:summari[sz]e|analy[sz]e|read|explain|review|translate|open|visit|fasse|lies|resume|stresc)\b"
 )
 """How prompts begin that a link has brought along."""
-OTHERS = re.compile(r"^\W*(?:they|their|he|his|she|her|it|its|somebody|someone|people)\b")
-OF_THE_USER = re.compile(
+OTHERS = lazily_compiled(r"^\W*(?:they|their|he|his|she|her|it|its|somebody|someone|people)\b")
+OF_THE_USER = lazily_compiled(
     r"\b(?:the|this|your) (?:user|owner|assistant|human)\b|\b(?:user|owner) (?:preference|profile|setting)|assistants?:"
 )
 """Who types speaks of "me"; "the user" is somebody else's word."""
-OF_ONESELF = re.compile(
+OF_ONESELF = lazily_compiled(
     r"(?:\b(?:i am|i'm|im|i’m|my name is|my name's|call me|ich bin|ich heisse|soy|me llamo|je suis|je m'appelle|jestem)"
     r"|nazywam sie|меня зовут|我叫|我是|私は)\W*(?:\w+\W+){0,2}?(?P<name>\w+)"
 )
