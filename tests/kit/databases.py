@@ -141,7 +141,7 @@ def _shape(connection: psycopg.Connection) -> set[str]:
                    FROM pg_attribute WHERE attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped))
              FROM pg_class WHERE relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
               AND relkind <> 't' AND relnamespace::regnamespace::text NOT LIKE 'pg_%'
-           UNION ALL SELECT 'trigger ' || tgname || ' ' || tgenabled || ' of ' || tgrelid::regclass FROM pg_trigger
+           UNION ALL SELECT 'trigger ' || tgname || ' ' || tgenabled::text || ' of ' || tgrelid::regclass FROM pg_trigger
            UNION ALL SELECT concat_ws(' ', 'policy', policyname, tablename, roles, qual, with_check) FROM pg_policies
            UNION ALL SELECT concat_ws(' ', 'function', oid::regprocedure, md5(prosrc)) FROM pg_proc
              WHERE pronamespace::regnamespace::text NOT IN ('pg_catalog', 'information_schema')"""
