@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -18,163 +19,47 @@ from afterglow.work import Limits
 from tests.faults.nursery import Nursery
 from tests.faults.promises import broken, dump
 from tests.faults.tasks import open_store
+from tests.kit.faults import contents
 from tests.kit.records import KATE, NOON, said
+from tests.migrations.conftest import LATEST, PastSchemas
+from tests.migrations.rows import OWNER, ROWS
 
 pytestmark = pytest.mark.spec("P13", "P1")
 
-LATEST = len(migrations.load(SQLITE))
 NAMES = [step.name for step in migrations.load(SQLITE)]
-OWNER = KATE.owner
-
-# What a database of each past schema may hold. Whoever adds a migration adds the rows of the schema before it.
-ROWS: dict[int, list[str]] = {
-    1: [
-        f"INSERT INTO owners (owner, created_at) VALUES ('{OWNER}', 1)",
-        f"""INSERT INTO sessions (owner, id, agent, channel, sender, state, created_at, last_at, turns, exchanges, tokens,
-                                  last_role, user_turns, user_terms, others_turns, others_terms)
-            VALUES ('{OWNER}', 'old', 'kate', 'telegram', 'ana', 'open', 1, 3, 2, 1, 5, 'assistant', 1, 2, 1, 1)""",
-        f"""INSERT INTO turns (owner, session, seq, role, text, parts, at, tokens, trust, origin, recalled, key, removed,
-                               bytes, cut)
-            VALUES ('{OWNER}', 'old', 1, 'user', 'red kettle', '[]', 2, 2, 'owner', 'person', '[]', 'k1', '{{}}', 10, 0),
-                   ('{OWNER}', 'old', 2, 'assistant', 'head …', '[]', 3, 3, 'agent', 'agent', '[]', 'k2', '{{}}', 99, 1)""",
-        f"INSERT INTO whole_turns VALUES ('{OWNER}', 'old', 2, 'head and the whole of it', '[]')",
-        f"""INSERT INTO search_terms (owner, kind, place, seq, label, at, mark, terms)
-            VALUES ('{OWNER}', 'turn', 'old', 1, 'user', 2, 'm_', 'red kettle'),
-                   ('{OWNER}', 'turn', 'old', 2, 'assistant', 3, 'n_', 'head')""",
-        "INSERT INTO access_tokens (id, name, scope, digest, created_at) VALUES ('t', 'mine', 'owner', 'digest', 1)",
-    ],
-    2: [
-        f"""INSERT INTO work (owner, kind, subject, due_at, ready_at, reason)
-            VALUES ('{OWNER}', 'context', 'old', 5, 5, 'interval')""",
-        f"INSERT INTO work_heads VALUES ('{OWNER}', 'context', 5)",
-    ],
-    3: [
-        f"""INSERT INTO blocks (owner, session, number, level, first_seq, last_seq, first_at, last_at, text, tokens,
-              span_tokens, children, input_hash, prompt, model, input_tokens, output_tokens, reason, extract, lost,
-              lost_count, created_at, shown_from)
-            VALUES ('{OWNER}', 'old', 1, 0, 1, 2, 2, 3, 'a kettle', 3, 5, '[]', 'h', 'fold-1', 'm', 9, 3, 'manual', 0,
-              '[]', 0, 4, 3)""",
-        f"""INSERT INTO reports (owner, session, source, number, label, text, tokens, asked_at, start_at, end_at, shown_from)
-            VALUES ('{OWNER}', 'old', 'calendar', 1, 'Calendar', 'dentist', 2, 4, 2, 3, 3)""",
-        f"""UPDATE sessions SET folded_to = 2, folded_turns = 2, folded_exchanges = 1, blocks_version = 1,
-              block_tokens = 3, tail_tokens = 0, fence = 'f' WHERE owner = '{OWNER}' AND id = 'old'""",
-    ],
-    4: [
-        f"""INSERT INTO spend (owner, session, day, at, purpose, model, tokens, micro_usd)
-            VALUES ('{OWNER}', 'old', '2026-03-02', 1, 'fold', 'openai:m', 10, 5)""",
-        "INSERT INTO spend_days VALUES ('2026-03-02', 1, 10, 5)",
-    ],
-    5: [
-        f"""INSERT INTO summaries (owner, session, last_seq, first_seq, first_at, last_at, agent, title, summary, category,
-              decisions, open_threads, outcomes, people, trigger, model, prompt, input_tokens, output_tokens, degraded,
-              newest, created_at)
-            VALUES ('{OWNER}', 'old', 2, 1, 2, 3, 'kate', 'A kettle', 'It is red.', 'other', '[]', '[]', '[]', '[]',
-              'manual', 'm', 'summary-1', 9, 3, 0, 1, 4)""",
-        f"UPDATE sessions SET summary_seq = 2 WHERE owner = '{OWNER}' AND id = 'old'",
-    ],
-    6: [
-        f"""INSERT INTO facts (owner, id, type, content, confidence, source_date, extracted_at, trust, status, session, way,
-              model, prompt, changed_at, digest)
-            VALUES ('{OWNER}', 'f', 'other', 'The kettle is red.', 'high', '1970-01-01', 4, 'owner', 'active', 'old',
-              'extracted', 'm', 'facts-1', 4, 'd')""",
-        f"INSERT INTO evidence VALUES ('{OWNER}', 'old', 1, '{OWNER}', 'f', 'red kettle', 2, 1, 0)",
-        f"INSERT INTO readings VALUES ('{OWNER}', 'old', 2, 4, 1, 1, 0, '{{}}', 'm', 'facts-1')",
-        "INSERT INTO schedules VALUES ('facts', 4)",
-        f"UPDATE sessions SET facts_seq = 2 WHERE owner = '{OWNER}' AND id = 'old'",
-        f"UPDATE owners SET facts_version = 1 WHERE owner = '{OWNER}'",
-    ],
-    7: [
-        f"INSERT INTO search_totals VALUES ('{OWNER}', 'fact', 1, 2)",
-        "INSERT INTO search_embedders VALUES (1, 'some', 0, 2)",
-        f"INSERT INTO search_vectors SELECT '{OWNER}', 1, 1, min(id), '12' FROM search_terms",
-    ],
-    8: [
-        f"INSERT INTO stone_salts VALUES ('{OWNER}', '5a17')",
-        f"INSERT INTO stones VALUES ('{OWNER}', 'd1')",
-    ],
-    9: [
-        f"""INSERT INTO presence (owner, agent, version, seen_at, channel, sender, events)
-            VALUES ('{OWNER}', 'kate', 1, 3, 'telegram', 'ana', 1)""",
-        f"INSERT INTO goal_events VALUES ('{OWNER}', 'kate', 1, 'boil', '1', 'completed', 'Boil', '', 4)",
-        f"INSERT INTO digests VALUES ('{OWNER}', 'kate', 1, 3, 1, 'none', 'nothing happened', 0, 0, '', 'return', 0, 0)",
-        f"INSERT INTO arrivals VALUES ('{OWNER}', 'm', 3, 'w', NULL, 4)",
-    ],
-    10: [
-        f"""INSERT INTO inbox (owner, place, number, agent, channel, sender, reason, text, parts, at, key)
-            VALUES ('{OWNER}', 'old', 1, 'kate', 'telegram', 'ana', 'user_message', 'hello', '[]', 3, 'k')""",
-        f"""INSERT INTO tasks (owner, id, agent, channel, sender, prompt, kind, schedule, zone, state, created_at, created_by)
-            VALUES ('{OWNER}', 'look', 'kate', 'telegram', 'ana', 'Look.', 'cron', '0 9 * * *', 'UTC', 'active', 3, 'owner')""",
-    ],
-    11: [
-        f"""INSERT INTO access_tokens (id, name, scope, digest, created_at, kind, bound_to, expires_at, last_used_at)
-            VALUES ('b', 'bound', 'read', 'digest of b', 1, 'session', '{OWNER}', 9, 2)""",
-        f"INSERT INTO happenings (owner, kind, session, number) VALUES ('{OWNER}', 'turn', 'old', 1)",
-    ],
-    12: [
-        f"""INSERT INTO audit (at, owner, who, what, session, about)
-            VALUES (4, '{OWNER}', 'cli:ana', 'close_session', 'old', '{{}}')""",
-    ],
-    13: [
-        f"""INSERT INTO audit (at, owner, who, what, session, about)
-            VALUES (5, '{OWNER}', 'token:phone', 'append', 'old', '{{"first_seq": 1}}')""",
-    ],
-    14: [f"INSERT INTO written_files VALUES ('{OWNER}', 'facts/1970-01-01.json', 'd')"],
-    15: [],  # its one table is filled by triggers
-}
 
 
-def is_postgres(address: str) -> bool:
-    return address.startswith("postgresql:")
+def some(numbers: range) -> list[Any]:
+    """All of these, of which the quick suite tries the first, one in the middle and the last."""
+    quick = {numbers[0], numbers[len(numbers) // 2], numbers[-1]}
+    return [each if each in quick else pytest.param(each, marks=pytest.mark.whole) for each in numbers]
 
 
-def execute(address: str, statements: list[str]) -> None:
-    if is_postgres(address):
-        with psycopg.connect(address) as connection:
-            for statement in statements:
-                connection.execute(statement)  # type: ignore[arg-type]
-        return
-    connection = sqlite3.connect(address)
-    with connection:
-        for statement in statements:
-            connection.execute(statement)
-    connection.close()
+@pytest.fixture
+def number() -> int:
+    """Which of the past schemas a test begins with: the latest, unless the test has others as parameters."""
+    return LATEST
+
+
+@pytest.fixture
+def address(past_schemas: PastSchemas, number: int, tmp_path: Path) -> Iterator[str]:
+    """A database with the schema of that number, and rows in all its tables."""
+    with past_schemas.copy(number, tmp_path / "afterglow.db") as address:
+        assert version(address) == (number or None)
+        yield address
 
 
 def version(address: str) -> int | None:
     """The number of the schema there, or None where there is none at all."""
-    exists = {
-        True: "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()",
-        False: "SELECT count(*) FROM sqlite_schema",
-    }[is_postgres(address)]
-    connection: Any = psycopg.connect(address) if is_postgres(address) else sqlite3.connect(address)
+    of_postgres = address.startswith("postgresql:")
+    tables = "pg_tables WHERE schemaname = current_schema()" if of_postgres else "sqlite_schema"
+    connection: Any = psycopg.connect(address) if of_postgres else sqlite3.connect(address)
     try:
-        if connection.execute(exists).fetchone()[0] == 0:
+        if connection.execute(f"SELECT count(*) FROM {tables}").fetchone()[0] == 0:
             return None
         return connection.execute("SELECT max(version) FROM schema_versions").fetchone()[0]
     finally:
         connection.close()
-
-
-Past = Callable[[str, int], Any]
-
-
-@pytest.fixture
-def past(monkeypatch: pytest.MonkeyPatch) -> Past:
-    """Make a database as the version of that time did, with rows in all its tables."""
-
-    async def make(address: str, number: int) -> None:
-        if number == 0:
-            return
-        load = migrations.load
-        with monkeypatch.context() as patch:
-            patch.setattr(migrations, "load", lambda dialect: load(dialect)[:number])
-            store = await open_store(address)
-            await store.close()
-        assert version(address) == number
-        for step in range(1, number + 1):
-            execute(address, ROWS[step])
-
-    return make
 
 
 async def use(address: str, from_version: int) -> None:
@@ -209,51 +94,50 @@ def test_both_databases_take_the_same_steps() -> None:
     assert [step.name for step in migrations.load(POSTGRES)] == NAMES
 
 
-@pytest.mark.parametrize("number", range(LATEST + 1))
-async def test_a_database_of_every_past_schema_becomes_todays(address: str, past: Past, number: int) -> None:
-    await past(address, number)
+@pytest.mark.parametrize("number", some(range(LATEST + 1)))
+async def test_a_database_of_every_past_schema_becomes_todays(address: str, number: int) -> None:
     await use(address, number)
     assert version(address) == LATEST
 
 
-@pytest.mark.parametrize(
-    ("number", "step"), [(number, step) for number in range(LATEST) for step in range(number, LATEST)]
-)
-async def test_a_migration_that_is_killed_before_its_commit_has_changed_nothing(
-    address: str, past: Past, nursery: Nursery, number: int, step: int
+@pytest.mark.parametrize("number", some(range(LATEST)))
+async def test_a_migration_that_is_killed_before_its_commit_has_changed_nothing_and_after_it_is_done(
+    address: str, nursery: Nursery, number: int
 ) -> None:
-    await past(address, number)
-    child = nursery.one("open_only", address=address, failpoints=f"migrate {NAMES[step]}:before=kill")
+    """Each migration is killed once, in the schema just before it."""
+    before = contents(address)
+    child = nursery.one("open_only", address=address, failpoints=f"migrate {NAMES[number]}:before=kill")
     assert child.was_killed and not child.lines, nursery.errors()
-    assert version(address) == (number or None)
-    await use(address, number)
-
-
-@pytest.mark.parametrize("number", range(LATEST))
-async def test_a_migration_that_is_killed_after_its_commit_is_done(
-    address: str, past: Past, nursery: Nursery, number: int
-) -> None:
-    await past(address, number)
+    assert contents(address) == before
     child = nursery.one("open_only", address=address, failpoints="migrate:after=kill")
     assert child.was_killed and not child.lines, nursery.errors()
     assert version(address) == LATEST
     await use(address, number)
 
 
-@pytest.mark.parametrize("number", range(LATEST))
+@pytest.mark.parametrize(
+    "number", [pytest.param(0, marks=pytest.mark.whole), 1, pytest.param(LATEST // 2, marks=pytest.mark.whole)]
+)
+async def test_an_upgrade_over_several_versions_that_is_killed_in_its_last_step_has_changed_nothing(
+    address: str, nursery: Nursery, number: int
+) -> None:
+    before = contents(address)
+    child = nursery.one("open_only", address=address, failpoints=f"migrate {NAMES[-1]}:before=kill")
+    assert child.was_killed and not child.lines, nursery.errors()
+    assert contents(address) == before
+    await use(address, number)
+
+
+@pytest.mark.parametrize("number", some(range(0, LATEST, LATEST // 2)))
 @pytest.mark.spec("SUM-11")
 async def test_processes_that_migrate_one_database_at_once_all_come_to_the_same(
-    address: str, past: Past, nursery: Nursery, number: int
+    address: str, nursery: Nursery, number: int
 ) -> None:
-    await past(address, number)
     assert nursery.well("open_only", children=8, address=address) == ["opened"] * 8
     await use(address, number)
 
 
-async def test_a_step_that_fails_half_way_leaves_nothing_of_it(
-    address: str, past: Past, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await past(address, LATEST)
+async def test_a_step_that_fails_half_way_leaves_nothing_of_it(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     load = migrations.load
 
     def with_a_bad_step(dialect: Dialect) -> list[Migration]:
