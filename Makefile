@@ -9,7 +9,7 @@ JOBS ?= 3
 SECONDS ?= 60
 PYTEST := $(BIN)/pytest -n $(JOBS) --dist worksteal $(if $(SEED),--randomly-seed=$(SEED))
 
-.PHONY: run test test-all test-rest lint bench docs requirements clean
+.PHONY: run test test-all test-rest mutants coverage lint bench docs requirements clean
 
 run: $(VENV)/run.done ## install, and serve on 127.0.0.1
 	$(BIN)/afterglow serve $(ARGS)
@@ -19,6 +19,15 @@ test: lint ## install what the tests need, and run the quick suite; repeat an or
 
 test-all: lint ## everything: every test on both databases, and campaigns of SECONDS each
 	$(PYTEST) --whole --seconds $(SECONDS) $(ARGS)
+
+mutants: $(VENV)/dev.done ## take out one guard after the other, and see that the quick suite notices
+	$(BIN)/python -m tests.mutants $(ARGS)
+
+coverage: $(VENV)/dev.done ## lines and branches that test-all reaches, also in the processes that tests start
+	rm -rf .build/coverage
+	$(BIN)/coverage run -m pytest -n $(JOBS) --dist worksteal --whole --seconds $(SECONDS) $(ARGS)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
 
 test-rest: $(VENV)/dev.done ## what the quick suite leaves out
 	$(PYTEST) --rest --seconds $(SECONDS) $(ARGS)

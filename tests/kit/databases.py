@@ -75,6 +75,8 @@ def prepared_postgres() -> str:
         connection.execute(f"CREATE SCHEMA {SCHEMA}")
     with ThreadPoolExecutor(1) as aside:  # a test's own loop may be running
         aside.submit(asyncio.run, migrate()).result()
+    with psycopg.connect(os.environ[POSTGRES], autocommit=True) as connection:  # one in use cannot be copied
+        connection.execute("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = %s", [name])
     return name
 
 

@@ -1,0 +1,1 @@
+"""Small removals of guards, each of which the tests must notice."""

@@ -1,0 +1,186 @@
+"""`make mutants`: take one guard after the other out of a copy of the code, and see that a test of the quick suite fails.
+
+Tests that are known to fail come first (killers.json), then all others that reach the changed line (reach.json), up to the
+first failure. A removal that no longer applies is a failure, and so is one that no test notices.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.kit.databases import POSTGRES, Server
+from tests.mutants import reach
+from tests.mutants.removals import REMOVALS, Removal
+
+KILLERS = Path(__file__).with_name("killers.json")
+_COPIED = ("src", "tests", "docs", "examples", "benchmarks", "deploy", "requirements", "README.md", "ARCHITECTURE.md")
+_COPIED += ("CHANGELOG.md", "LICENSE", "llms.txt", "Makefile", "pyproject.toml", "afterglow.example.toml")
+_SECONDS_MAX = 1800
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verdict:
+    """What became of one removal."""
+
+    name: str
+    killer: str | None
+    """The test that failed."""
+    note: str
+    seconds: float
+
+
+class Workshop:
+    """Copies of the project, one for each removal that is tried at the same time."""
+
+    def __init__(self, folder: Path, postgres: str) -> None:
+        self._folder = folder
+        self._postgres = postgres
+
+    def judge(self, removal: Removal, killers: Sequence[str], others: Sequence[str]) -> Verdict:
+        started = time.monotonic()
+        copy = Path(tempfile.mkdtemp(dir=self._folder))
+        try:
+            for name in _COPIED:
+                _copy(reach.ROOT / name, copy / name)
+            try:
+                _apply(removal, copy / "src" / "afterglow")
+            except ValueError as error:
+                return Verdict(name=removal.name, killer=None, note=str(error), seconds=0)
+            for tests in filter(None, (killers, [test for test in others if test not in killers])):
+                killer, note = self.run(copy, tests)
+                if killer or note:
+                    return Verdict(name=removal.name, killer=killer, note=note, seconds=time.monotonic() - started)
+            count = len({*killers, *others})
+            note = f"it survives the {count} tests that reach it" if count else "no test reaches it"
+            return Verdict(name=removal.name, killer=None, note=note, seconds=time.monotonic() - started)
+        finally:
+            shutil.rmtree(copy, ignore_errors=True)
+
+    def run(self, copy: Path, tests: Sequence[str]) -> tuple[str | None, str]:
+        """The first test that fails, and what kept the tests from running; neither, if all pass."""
+        there = [test for test in tests if _is_there(copy, test)]
+        if not there:
+            return None, ""
+        named = copy / "named-tests.txt"
+        named.write_text("\n".join(there))
+        options = ["-x", "-q", "-p", "no:randomly", "--timeout", "120", "--tb", "no", "-rfE"]
+        environ = {
+            **os.environ,
+            POSTGRES: self._postgres,
+            "PYTHONPATH": str(copy / "src"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        try:
+            ended = subprocess.run(
+                [sys.executable, "-m", "pytest", *options, f"@{named}"],
+                cwd=copy,
+                env=environ,
+                capture_output=True,
+                text=True,
+                timeout=_SECONDS_MAX,
+            )
+        except subprocess.TimeoutExpired:
+            return None, f"its tests took more than {_SECONDS_MAX} seconds"
+        failed = re.search(r"^(?:FAILED|ERROR) (\S+?::[^\[\s]+)", ended.stdout, re.MULTILINE)
+        if ended.returncode == 1 and failed:
+            return failed[1], ""
+        if ended.returncode in (0, 5):
+            return None, ""
+        return None, f"pytest ended with {ended.returncode}: {ended.stdout[-400:]} {ended.stderr[-400:]}"
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+    else:
+        shutil.copy(source, target)
+
+
+def _apply(removal: Removal, source: Path) -> None:
+    for edit in removal.edits:
+        file = source / edit.file
+        text = file.read_text() if file.exists() else ""
+        if text.count(edit.old) != 1:
+            raise ValueError(f"it no longer applies: {edit.old!r} stands {text.count(edit.old)} times in {edit.file}")
+        file.write_text(text.replace(edit.old, edit.new))
+
+
+def _is_there(copy: Path, test: str) -> bool:
+    file, _, name = test.partition("::")
+    path = copy / file
+    return path.exists() and re.search(rf"def {re.escape(name.rpartition('::')[2])}\(", path.read_text()) is not None
+
+
+def record() -> None:
+    """Run the quick suite once, and keep which of its tests reach which removal."""
+    with tempfile.TemporaryDirectory(prefix="afterglow-reach-") as folder:
+        command = [sys.executable, "-m", "pytest", "-q", "-n", "3", "--dist", "worksteal", "-p", "tests.mutants.reach"]
+        subprocess.run([*command, "--reach-folder", folder], cwd=reach.ROOT, check=False)
+        reach.keep(reach.gathered(Path(folder)))
+    print("wrote", reach.FILE.relative_to(reach.ROOT))
+
+
+def judge_all(wanted: Sequence[Removal], jobs: int) -> list[Verdict]:
+    reached = reach.kept()
+    killers: dict[str, str] = json.loads(KILLERS.read_text()) if KILLERS.exists() else {}
+    server = Server() if not os.environ.get(POSTGRES) else None
+    try:
+        with tempfile.TemporaryDirectory(prefix="afterglow-mutants-") as folder, ThreadPoolExecutor(jobs) as pool:
+            workshop = Workshop(Path(folder), server.address if server else os.environ[POSTGRES])
+            known = sorted({killers[each.name] for each in wanted if each.name in killers})
+            killer, note = workshop.run(reach.ROOT, known)
+            if killer or note:
+                raise SystemExit(f"the tests must pass on the code as it is: {killer or note}")
+            asked = [
+                pool.submit(
+                    workshop.judge,
+                    each,
+                    [killers[each.name]] if each.name in killers else [],
+                    reached.get(each.name, []),
+                )
+                for each in wanted
+            ]
+            verdicts: list[Verdict] = []
+            for each in asked:
+                verdicts.append(verdict := each.result())
+                told = f"killed by {verdict.killer}" if verdict.killer else f"NOT KILLED: {verdict.note}"
+                print(f"{len(verdicts):3d}/{len(asked)} {verdict.name}: {told} ({verdict.seconds:.0f} s)", flush=True)
+    finally:
+        if server:
+            server.stop()
+    killers |= {each.name: each.killer for each in verdicts if each.killer}
+    KILLERS.write_text(json.dumps(dict(sorted(killers.items())), indent=2) + "\n")
+    return verdicts
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these removals")
+    parser.add_argument("--record", action="store_true", help="record which tests reach which removal, and end")
+    parser.add_argument("--jobs", type=int, default=2, help="how many are tried at the same time (default: 2)")
+    given = parser.parse_args()
+    if given.record:
+        record()
+        return
+    unknown = set(given.names) - {each.name for each in REMOVALS}
+    if unknown:
+        parser.error(f"no such removal: {', '.join(sorted(unknown))}; see tests/mutants/removals.py")
+    verdicts = judge_all([each for each in REMOVALS if not given.names or each.name in given.names], given.jobs)
+    killed = sum(each.killer is not None for each in verdicts)
+    print(f"{killed} of {len(verdicts)} removals are noticed by the quick suite")
+    sys.exit(killed < len(verdicts))
+
+
+main()

@@ -1,0 +1,99 @@
+"""Which tests reach which removal: a plugin that records it, and the file it is kept in.
+
+`pytest -p tests.mutants.reach --reach-folder FOLDER` measures the files that removals change, with the test as coverage's
+context, in the test processes and in those they start. `gathered` turns that into the tests of each removal.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+from pathlib import Path
+
+import coverage
+import pytest
+
+from tests.mutants.removals import REMOVALS, Removal
+
+ROOT = Path(__file__).parent.parent.parent
+SOURCE = ROOT / "src" / "afterglow"
+FILE = Path(__file__).with_name("reach.json")
+FILES = sorted({edit.file for removal in REMOVALS for edit in removal.edits})
+_SETTINGS = """[run]
+parallel = True
+patch = subprocess, _exit
+data_file = {folder}/data
+include =
+    {files}
+context = ${{PYTEST_CURRENT_TEST-}}
+disable_warnings = no-data-collected, module-not-imported, module-not-measured
+"""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--reach-folder", help="where the data of coverage go")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    folder = Path(config.option.reach_folder)
+    settings = folder / "settings.ini"
+    if not hasattr(config, "workerinput"):
+        files = "\n    ".join(str(SOURCE / file) for file in FILES)
+        settings.write_text(_SETTINGS.format(folder=folder, files=files))
+        if config.getoption("numprocesses", None):
+            return
+    config.pluginmanager.register(_Recorder(coverage.Coverage(config_file=str(settings), context="")))
+
+
+class _Recorder:
+    def __init__(self, measured: coverage.Coverage) -> None:
+        self._measured = measured
+        measured.start()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        self._measured.switch_context(item.nodeid)
+        return (yield)
+
+    def pytest_sessionfinish(self) -> None:
+        self._measured.stop()
+        self._measured.save()
+
+
+def gathered(folder: Path) -> dict[str, list[str]]:
+    """The test functions that reach each removal, by its name."""
+    measured = coverage.Coverage(config_file=str(folder / "settings.ini"))
+    measured.combine(keep=True)
+    data = measured.get_data()
+    return {removal.name: sorted(_reaching(data, removal)) for removal in REMOVALS}
+
+
+def _reaching(data: coverage.CoverageData, removal: Removal) -> set[str]:
+    found: set[str] = set()
+    for edit in removal.edits:
+        text = (SOURCE / edit.file).read_text()
+        start = text.index(edit.old)
+        changed = range(text.count("\n", 0, start) + 1, text.count("\n", 0, start + len(edit.old)) + 2)
+        by_line = data.contexts_by_lineno(str(SOURCE / edit.file))
+        for line in changed:
+            found.update(_function(context) for context in by_line.get(line, ()) if "::" in context)
+    return found
+
+
+def _function(context: str) -> str:
+    """The test function of a context: `tests/a.py::test_b[c]`, or with ` (call)` behind it from the environment."""
+    return context.rpartition("|")[2].partition("[")[0].partition(" (")[0]
+
+
+def keep(reached: dict[str, list[str]]) -> None:
+    """Tests are listed once and named by their numbers, a line for each removal."""
+    tests = sorted({test for each in reached.values() for test in each})
+    number = {test: place for place, test in enumerate(tests)}
+    lines = [f"  {json.dumps(name)}: {json.dumps([number[test] for test in each])}" for name, each in reached.items()]
+    listed = ",\n".join(f"  {json.dumps(test)}" for test in tests)
+    FILE.write_text(f'{{"tests": [\n{listed}\n],\n"reached": {{\n' + ",\n".join(lines) + "\n}}\n")
+
+
+def kept() -> dict[str, list[str]]:
+    stored = json.loads(FILE.read_text())
+    return {name: [stored["tests"][place] for place in places] for name, places in stored["reached"].items()}
