@@ -18,10 +18,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
-from secrets import token_hex
 from typing import Any
 
 from afterglow.agent.handing import Handle, OnReply, heard, through
+from afterglow.clock import new_id
 from afterglow.errors import (
     AfterglowError,
     BadInput,
@@ -89,7 +89,7 @@ class Line:
         self._answer = answer
         self._said = said
         self._deliver = deliver
-        self._listener = f"{token_hex(8)}@{holder_name()}"
+        self._listener = f"{new_id(store.clock)}@{holder_name()}"
         _listening_here.add(self._listener)
         self._limits = replace(
             limits,
