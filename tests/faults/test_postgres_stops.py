@@ -8,7 +8,7 @@ import os
 import signal
 import tempfile
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -26,9 +26,8 @@ from afterglow.store.transaction import EVERYONE
 from afterglow.work import Due
 from tests.faults.promises import broken, doubled, lost
 from tests.faults.tasks import binding, digest
+from tests.kit.campaign import Campaign
 from tests.kit.records import KATE, said
-
-STOPS = int(os.environ.get("AFTERGLOW_TEST_STOPS", "3"))
 
 
 @pytest.fixture
@@ -42,17 +41,15 @@ async def store(own_server: Any) -> AsyncIterator[PostgresStore]:
 
 
 def stop(server: Any) -> None:
-    """As if the machine had failed: no goodbye to anybody, and recovery at the next start."""
+    """As if the machine had failed: no goodbye to its clients, and recovery at the next start."""
     postmaster = psutil.Process(server.get_pid())
     postmaster.send_signal(signal.SIGQUIT)
     psutil.wait_procs([postmaster], timeout=60)
     assert not postmaster.is_running()
 
 
-@pytest.mark.spec("P1", "LOG-1", "P13")
-async def test_a_server_that_is_stopped_again_and_again_loses_and_doubles_nothing(
-    own_server: Any, store: PostgresStore
-) -> None:
+async def stopped(server: Any, store: PostgresStore, stops: Iterator[int]) -> str:
+    """Write from six callers while the server is stopped and started again, and say what was done."""
     acknowledged: list[tuple[Any, ...]] = []
     refused: list[StoreUnavailable] = []
     stopping = asyncio.Event()
@@ -72,25 +69,40 @@ async def test_a_server_that_is_stopped_again_and_again_loses_and_doubles_nothin
             acknowledged.append((turn.owner, turn.session, turn.seq, key, digest(turn.text)))
 
     callers = [asyncio.create_task(caller(number)) for number in range(6)]
-    for number in range(STOPS):
+    times = 0
+    for number in stops:
+        times += 1
         await _more_than(len(acknowledged) + 60, acknowledged, callers)
         told = len(refused)
         open_transaction, gone = _hold_a_transaction_open()
         await asyncio.to_thread(open_transaction.wait, 60)
-        await asyncio.to_thread(stop, own_server)
+        await asyncio.to_thread(stop, server)
         gone.set()
-        await asyncio.to_thread(own_server.ensure_postgres_running)
+        await asyncio.to_thread(server.ensure_postgres_running)
         await _more_than(len(acknowledged) + 60, acknowledged, callers)
-        assert len(refused) > told, f"stop {number}: whoever had a transaction open must be told"
+        assert len(refused) > told, f"stop {number}: the caller that had a transaction open must be told"
     stopping.set()
     await asyncio.gather(*callers)
 
-    print(f"\n{STOPS} stops: {len(acknowledged)} acknowledged, {len(refused)} refused")
     assert all("try again with the same key" in str(error) for error in refused)
     assert await lost(store, acknowledged, digest) == []
     assert await doubled(store) == []
     assert sum(session.turns for session in await store.sessions(EVERYONE)) == len(acknowledged)
     assert await broken(store) == []
+    return f"{times} stops, {len(acknowledged)} turns acknowledged, {len(refused)} refused"
+
+
+@pytest.mark.spec("P1", "LOG-1", "P13")
+async def test_a_server_that_is_stopped_loses_and_doubles_nothing(own_server: Any, store: PostgresStore) -> None:
+    await stopped(own_server, store, iter(range(1)))
+
+
+@pytest.mark.campaign
+@pytest.mark.spec("P1", "LOG-1", "P13")
+async def test_a_server_that_is_stopped_again_and_again_loses_and_doubles_nothing(
+    own_server: Any, store: PostgresStore, campaign: Campaign
+) -> None:
+    campaign.did(await stopped(own_server, store, campaign.rounds(at_least=2)))
 
 
 def _hold_a_transaction_open() -> tuple[threading.Event, threading.Event]:
@@ -113,7 +125,7 @@ async def _more_than(count: int, acknowledged: list[Any], callers: list[asyncio.
 
 
 @pytest.mark.spec("P13")
-async def test_idle_connections_that_were_ended_are_replaced_and_nobody_notices(
+async def test_idle_connections_that_were_ended_are_replaced_and_no_caller_notices(
     own_server: Any, store: PostgresStore
 ) -> None:
     for round in range(3):
@@ -158,7 +170,7 @@ async def test_many_who_wait_for_work_take_no_connection_from_those_who_write(st
 
 
 @pytest.mark.spec("P7", "P8")
-async def test_a_row_that_somebody_keeps_locked_is_not_waited_for_for_ever(
+async def test_a_row_that_another_keeps_locked_is_not_waited_for_for_ever(
     own_server: Any, store: PostgresStore
 ) -> None:
     turn = await store.append(KATE.owner, KATE, said("one"))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import random
-from collections.abc import Awaitable, Callable
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -20,10 +20,8 @@ from afterglow.turns import Binding
 from afterglow.work import Claim, Due, Limits
 from tests.faults.promises import broken, dump
 from tests.faults.tasks import open_store
+from tests.kit.campaign import Campaign
 from tests.kit.records import NOON, said
-
-STEPS = int(os.environ.get("AFTERGLOW_TEST_STEPS", "700"))
-SEED = int(os.environ.get("AFTERGLOW_TEST_SEED", "0")) or random.SystemRandom().randrange(10**6)
 
 BINDINGS = [Binding(agent="kate", channel=channel, sender=sender) for channel in ("tg", "web") for sender in ("a", "b")]
 SESSIONS = ["main", "side", "none"]
@@ -178,28 +176,47 @@ async def outcome(store: Store, step: Step) -> Any:
         return type(error), str(error)
 
 
-@pytest.mark.spec("P13")
-async def test_the_same_workload_gives_the_same_on_both_databases(tmp_path: Path, postgres_address: str) -> None:
-    clocks = [FixedClock(NOON, SEED), FixedClock(NOON, SEED)]
+@pytest.fixture
+async def stores(tmp_path: Path, postgres_address: str) -> AsyncIterator[list[Store]]:
+    """One on each database, each with a clock of its own that stands still."""
     addresses = (str(tmp_path / "afterglow.db"), postgres_address)
-    stores = [await open_store(address, clock) for address, clock in zip(addresses, clocks, strict=True)]
-    workload, seen = Workload(SEED), set[str]()
-    for number in range(STEPS):
+    stores = [await open_store(address, FixedClock(NOON, 1)) for address in addresses]
+    yield stores
+    for store in stores:
+        await store.close()
+
+
+async def compare(stores: list[Store], seed: int, steps: Iterator[int]) -> Counter[str]:
+    """Run the same random steps on both stores; how often each was done, and how often refused."""
+    workload, seen = Workload(seed), Counter[str]()
+    for number in steps:
         if workload.chance.random() < 0.3:
             seconds = workload.chance.choice((0.001, 1, 1, 30, 90, -2))
             workload.seconds += seconds
-            for clock in clocks:
-                clock.move(seconds)
+            for store in stores:
+                cast(FixedClock, store.clock).move(seconds)
         name, step = workload.step()
         one, other = [await outcome(store, step) for store in stores]
-        assert one == other, f"seed {SEED}, step {number}: {name} differs"
-        seen.add(f"{name} {'refused' if isinstance(one, tuple) and isinstance(one[0], type) else 'done'}")
+        assert one == other, f"seed {seed}, step {number}: {name} differs"
+        seen[f"{name} {'refused' if isinstance(one, tuple) and isinstance(one[0], type) else 'done'}"] += 1
         if isinstance(one, list) and one and isinstance(one[0], Claim):
             workload.claims += one
         if number % 50 == 0:
-            assert await dump(stores[0]) == await dump(stores[1]), f"seed {SEED}, step {number}, after {name}"
-    assert await dump(stores[0]) == await dump(stores[1]), f"seed {SEED}"
+            assert await dump(stores[0]) == await dump(stores[1]), f"seed {seed}, step {number}, after {name}"
+    assert await dump(stores[0]) == await dump(stores[1]), f"seed {seed}"
     for store in stores:
-        assert await broken(store) == [], f"seed {SEED}"
-        await store.close()
-    print(f"\nseed {SEED}, {STEPS} steps: {', '.join(sorted(seen))}")
+        assert await broken(store) == [], f"seed {seed}"
+    return seen
+
+
+@pytest.mark.spec("P13")
+async def test_the_same_hundred_steps_give_the_same_on_both_databases(stores: list[Store]) -> None:
+    seen = await compare(stores, 1, iter(range(100)))
+    assert len(seen) > 15
+
+
+@pytest.mark.campaign
+@pytest.mark.spec("P13")
+async def test_the_same_workload_gives_the_same_on_both_databases(stores: list[Store], campaign: Campaign) -> None:
+    seen = await compare(stores, campaign.seed, campaign.rounds(at_least=100))
+    campaign.did(f"{seen.total()} steps: " + ", ".join(f"{count} times {what}" for what, count in sorted(seen.items())))

@@ -57,8 +57,9 @@ def of(request: pytest.FixtureRequest) -> Iterator[Campaign]:
 
 def keep(item: pytest.Item) -> None:
     """Put what the campaign of this test did into its report, which also reaches the main process."""
-    if _DONE in item.stash and not any(name == "campaign" for name, _ in item.user_properties):
-        item.user_properties.append(("campaign", ", ".join(item.stash[_DONE])))
+    if _DONE in item.stash:
+        others = [each for each in item.user_properties if each[0] != "campaign"]
+        item.user_properties[:] = [*others, ("campaign", ", ".join(item.stash[_DONE]))]
 
 
 def summarize(reporter: pytest.TerminalReporter) -> None:
