@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
-import pty
 import re
 import signal
 import sqlite3
 import stat
+import struct
 import subprocess
 import sys
-import time
+import termios
 import unicodedata
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 import typer.main
 from rich.cells import cell_len
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 import afterglow
 from afterglow import settings
@@ -32,21 +32,25 @@ from afterglow.memory import Memory
 from afterglow.settings.pages import with_generated
 from afterglow.turns import Binding
 from afterglow.work import Due, Limits
-from tests.doors.conftest import EVIL, RAW, Run, remember, session_of, talk
+from tests.kit.command_line import (
+    EVIL,
+    RAW,
+    Run,
+    execute,
+    in_a_terminal,
+    levels,
+    one_line,
+    remember,
+    session_of,
+    talk,
+    wait_until,
+)
+from tests.kit.processes import PIPE, PROGRAM, ROOT, Process
 from tests.kit.records import KATE, NOON, OTHER
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 REGENERATE = "python -m afterglow.cli.reference"
-PROGRAM = Path(sys.executable).with_name("afterglow")
 
 pytestmark = pytest.mark.spec("DOOR-2")
-
-
-def execute(*args: str | Path, **more: Any) -> subprocess.CompletedProcess[str]:
-    """Run the real program."""
-    return subprocess.run(
-        [PROGRAM, *map(str, args)], capture_output=True, text=True, encoding="utf-8", timeout=60, check=False, **more
-    )
 
 
 # The main path, through the real program
@@ -54,7 +58,7 @@ def execute(*args: str | Path, **more: Any) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.spec("DOOR-2", "LOG-7")
 def test_from_init_to_an_equal_copy_in_another_folder(folder: Path, tmp_path: Path) -> None:
-    made = execute("init")
+    made = subprocess.run([PROGRAM, "init"], capture_output=True, text=True, timeout=60, check=False)
     assert made.returncode == 0, made.stderr
     assert re.fullmatch(r"ag_\w{52}\n", made.stdout)
     assert "afterglow serve" in made.stderr
@@ -79,28 +83,30 @@ def test_from_init_to_an_equal_copy_in_another_folder(folder: Path, tmp_path: Pa
 
 def test_a_reader_that_leaves_early_is_no_error_to_speak_of(filled: Path) -> None:
     for args in (["settings", "schema"], ["export"], ["sessions"], ["sessions", "--json"]):
-        process = subprocess.Popen([PROGRAM, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        assert process.stdout and process.stderr
-        process.stdout.close()
-        assert process.stderr.read() == b""
-        process.stderr.close()
-        assert process.wait(timeout=60) == 1
+        reading, writing = os.pipe()
+        os.close(reading)
+        with Process(*args, stdout=writing) as process:
+            os.close(writing)
+            assert (process.communicate()[1], process.wait()) == ("", 1), args
 
 
 def test_a_full_disk_behind_stdout_is_told_in_a_sentence(filled: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full here")
     with Path("/dev/full").open("w") as full:
-        result = subprocess.run([PROGRAM, "status"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        result = execute("status", stdout=full)
     assert result.returncode == 1
     assert result.stderr == "Error: the system refused: No space left on device\n"
 
 
-def test_a_terminal_without_unicode_and_a_closed_stdout_are_no_errors(filled: Path) -> None:
+def test_a_terminal_without_unicode_is_no_error(filled: Path) -> None:
     ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
-    assert "\\u2713 soundness" in execute("doctor", env=ascii_only).stdout
+    assert "\\u2713 soundness" in execute("doctor", env=ascii_only, imports=["afterglow.daemon"]).stdout
     assert "牙医" in json.loads(execute("search", "牙医", "--json", env=ascii_only).stdout)["items"][0]["snippet"]
     assert "牙医" in execute("export", env=ascii_only).stdout
+
+
+def test_a_closed_stdout_is_no_error(filled: Path) -> None:
     closed = subprocess.run(["sh", "-c", f"'{PROGRAM}' status >&-"], capture_output=True, timeout=60)
     assert (closed.returncode, closed.stderr) == (0, b"")
 
@@ -116,59 +122,27 @@ def test_the_shell_can_complete_commands_and_choices(folder: Path) -> None:
 
 
 def test_ctrl_c_says_that_it_was_interrupted(folder: Path) -> None:
-    process = subprocess.Popen(
-        [PROGRAM, "import", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdin and process.stderr
-    process.stdin.write('{"format":{"name":"afterglow-export","version":1}}\n')
-    process.stdin.flush()
-    wait_until((folder / "afterglow.db").exists)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=30) == 130  # though more lines might still come
-    _, error = process.communicate()
+    with Process("import", "-", stdin=PIPE) as process:
+        assert process.stdin
+        pipe = process.stdin.fileno()
+        process.stdin.write('{"format":{"name":"afterglow-export","version":1}}\n')
+        process.stdin.flush()
+        wait_until(lambda: fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)) == struct.pack("i", 0))  # it was read
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130  # though more lines might still come
+        _, error = process.communicate()
     assert error == "Error: interrupted; what was finished before stays\n"
 
 
-def wait_until(true: Callable[[], bool], seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)
-    time.sleep(0.3)
-
-
 def test_serve_tells_its_address_and_ends_in_peace(folder: Path) -> None:
-    process = subprocess.Popen(
-        [PROGRAM, "serve", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout
-    assert re.fullmatch(r"http://127\.0\.0\.1:\d+\n", process.stdout.readline())
-    process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=60)
+    with Process("serve", "--port", "0", imports=["afterglow.daemon"]) as process:
+        assert process.stdout
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+\n", process.stdout.readline())
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate()
     assert process.returncode == 0, error
     assert "afterglow status" in error
     assert stat.S_IMODE((folder / "afterglow.log").stat().st_mode) == 0o600
-
-
-def in_a_terminal(*args: str, **environ: str) -> str:
-    """What the program writes to a terminal of 80 columns."""
-    main, side = pty.openpty()
-    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-    environment |= {"TERM": "xterm-256color", **environ}
-    process = subprocess.Popen([PROGRAM, *args], stdin=side, stdout=side, stderr=side, env=environment)
-    os.close(side)
-    shown = b""
-    while True:
-        try:
-            more = os.read(main, 65536)
-        except OSError:  # the other side is closed
-            break
-        if not more:
-            break
-        shown += more
-    os.close(main)
-    process.wait(timeout=60)
-    return shown.decode()
 
 
 def test_a_terminal_shows_the_match_in_colour_and_obeys_no_stored_escape(filled: Path) -> None:
@@ -251,12 +225,13 @@ JSON_CALLS = [
 ]
 
 
-@pytest.mark.parametrize("path", ALL)
-def test_every_command_has_help(path: str, run: Run) -> None:
-    help = run(*path.split()[1:], "--help").stdout
-    assert "Usage: afterglow" in help
-    assert "--json" in help
-    assert (ALL[path].help or "").split("\n")[0][:30] in help
+def test_every_command_has_help(run: Run, subtests: pytest.Subtests) -> None:
+    for path, command in ALL.items():
+        with subtests.test(path=path):
+            help = run(*path.split()[1:], "--help").stdout
+            assert "Usage: afterglow" in help
+            assert "--json" in help
+            assert (command.help or "").split("\n")[0][:30] in help
 
 
 def test_the_calls_below_leave_no_command_out() -> None:
@@ -280,7 +255,9 @@ def waiting_fact(folder: Path) -> str:
     return remember(folder, say)
 
 
-def test_with_json_every_command_answers_with_one_document(run: Run, filled: Path, tmp_path: Path) -> None:
+def test_with_json_every_command_answers_with_one_document(
+    run: Run, filled: Path, tmp_path: Path, subtests: pytest.Subtests
+) -> None:
     session = session_of(run)
     run("facts", "add", "We paid 500 EUR for the hall.", "--owner", KATE.owner)
     names = {
@@ -293,17 +270,16 @@ def test_with_json_every_command_answers_with_one_document(run: Run, filled: Pat
     remember(filled, lambda memory: memory.append(OTHER, "user", "hello"))
     for call in JSON_CALLS:
         fails = call.startswith("tasks run")  # there is no model here that could do it
-        result = run(*(names.get(word, word) for word in call.split()), "--json", code=int(fails))
-        document, nothing = (result.stderr, result.stdout) if fails else (result.stdout, result.stderr)
-        assert isinstance(json.loads(document), dict), call
-        assert not nothing, call
+        with subtests.test(call=call):
+            result = run(*(names.get(word, word) for word in call.split()), "--json", code=int(fails))
+            document, nothing = (result.stderr, result.stdout) if fails else (result.stdout, result.stderr)
+            assert isinstance(json.loads(document), dict)
+            assert not nothing
 
 
-@pytest.mark.parametrize(
-    "call", ["--json sessions list", "sessions --json list", "sessions list --json", "sessions --json"]
-)
-def test_json_may_stand_before_or_after_the_command(call: str, run: Run, filled: Path) -> None:
-    assert json.loads(run(*call.split()).stdout)["items"]
+def test_json_may_stand_before_or_after_the_command(run: Run, filled: Path) -> None:
+    for call in ("--json sessions list", "sessions --json list", "sessions list --json", "sessions --json"):
+        assert json.loads(run(*call.split()).stdout)["items"], call
 
 
 def test_the_page_of_the_documentation_is_what_the_commands_say() -> None:
@@ -344,11 +320,10 @@ def test_times_are_in_the_zone_of_the_settings(run: Run, filled: Path, monkeypat
     assert json.loads(run("sessions", "--json").stdout)["items"][0]["last_at"] == "2026-03-02T21:05:00+09:00"
 
 
-def test_tables_of_long_names_fit_into_80_columns_and_keep_ids_whole(run: Run, folder: Path) -> None:
-    run("init")
+def test_tables_of_long_names_fit_into_80_columns_and_keep_ids_whole(run: Run, begun: Path) -> None:
     long = Binding(agent="kate", channel="slack", sender="名前の長い人" * 10 + "x" * 100)
-    remember(folder, lambda memory: talk(memory, long))
-    remember(folder, lambda memory: memory.store.mark_due(long.owner, due("facts", long.owner)))
+    remember(begun, lambda memory: talk(memory, long))
+    remember(begun, lambda memory: memory.store.mark_due(long.owner, due("facts", long.owner)))
     session = session_of(run)
     for call in ("sessions", "owners", "work", "token", "settings", "status", "doctor", f"sessions show {session}"):
         lines = run(*call.split()).stdout.splitlines()
@@ -363,61 +338,63 @@ def due(kind: Any, subject: str) -> Due:
 # Errors
 
 
-@pytest.mark.parametrize(
-    ("call", "code", "said"),
-    [
-        ("sessions show nope", 2, "there is no session 'nope'"),
-        ("sessions close nope", 2, "there is no session 'nope'"),
-        ("context nope", 2, "there is no session 'nope'"),
-        ("context SESSION --at 99", 2, "has 6 turns; there is no context at turn 99"),
-        ("context SESSION --at 0", 2, "Invalid value for '--at'"),
-        ("compact nope", 2, "there is no session 'nope'"),
-        ("expand nope 1", 2, "there is no session 'nope'"),
-        ("expand SESSION", 2, "give the number of a block, or --turn"),
-        ("expand SESSION 1 --turn 1", 2, "give the number of a block, or --turn"),
-        ("expand SESSION --blocks --turn 1", 2, "give the number of a block, or --turn"),
-        ("expand SESSION 1", 2, "has no block 1"),
-        ("expand SESSION 0", 2, "Invalid value for '[NUMBER]'"),
-        ("expand SESSION --turn 99", 2, "99"),
-        ("sources check nope", 2, "there is no source 'nope'; none is declared"),
-        ("sessions --owner nobody", 2, "there is no owner 'nobody'; choose from:\n  kate/telegram/ana"),
-        ("sessions show SESSION --turn 99", 2, "99"),
-        ("sessions show SESSION --first 3 --last 2", 2, "3 to 2"),
-        ("sessions show SESSION --turn 1 --first 1", 2, "--turn shows one turn"),
-        ("sessions --limit many", 2, "Invalid value for '--limit'"),
-        ("sessions --limit 0", 2, "Invalid value for '--limit'"),
-        ("sessions shwo", 2, "Did you mean 'show'?"),
-        ("serch x", 2, "Did you mean 'search'"),
-        ("search", 2, "Missing argument 'WORDS...'"),
-        ("search  ", 2, "Missing argument"),
-        ("search ( --regex", 2, "is not a regular expression"),
-        ("search x --limit 5000", 2, "search.results_max"),
-        ("owners part nobody", 2, "joined to nobody"),
-        ("token create x --scope root", 2, "Invalid value for '--scope'"),
-        ("token revoke nope", 2, "there is no token 'nope'"),
-        ("work list --state done", 2, "Invalid value for '--state'"),
-        ("work retry nope", 2, "no work about 'nope' has failed"),
-        ("import missing.jsonl", 2, "missing.jsonl does not exist; name the file of an export"),
-        ("import FOLDER", 2, "is a folder"),
-        ("export FOLDER", 2, "is not a file"),
-        ("export missing/out.jsonl", 2, "there is no folder"),
-        ("serve --port 99999", 2, "Invalid value for '--port'"),
-        ("--settings missing.toml status", 1, "there is no such settings file"),
-        ("--data-dir elsewhere sessions", 1, "`afterglow init` makes one"),
-    ],
-)
+BAD_CALLS = [
+    ("sessions show nope", 2, "there is no session 'nope'"),
+    ("sessions close nope", 2, "there is no session 'nope'"),
+    ("context nope", 2, "there is no session 'nope'"),
+    ("context SESSION --at 99", 2, "has 6 turns; there is no context at turn 99"),
+    ("context SESSION --at 0", 2, "Invalid value for '--at'"),
+    ("compact nope", 2, "there is no session 'nope'"),
+    ("expand nope 1", 2, "there is no session 'nope'"),
+    ("expand SESSION", 2, "give the number of a block, or --turn"),
+    ("expand SESSION 1 --turn 1", 2, "give the number of a block, or --turn"),
+    ("expand SESSION --blocks --turn 1", 2, "give the number of a block, or --turn"),
+    ("expand SESSION 1", 2, "has no block 1"),
+    ("expand SESSION 0", 2, "Invalid value for '[NUMBER]'"),
+    ("expand SESSION --turn 99", 2, "99"),
+    ("sources check nope", 2, "there is no source 'nope'; none is declared"),
+    ("sessions --owner nobody", 2, "there is no owner 'nobody'; choose from:\n  kate/telegram/ana"),
+    ("sessions show SESSION --turn 99", 2, "99"),
+    ("sessions show SESSION --first 3 --last 2", 2, "3 to 2"),
+    ("sessions show SESSION --turn 1 --first 1", 2, "--turn shows one turn"),
+    ("sessions --limit many", 2, "Invalid value for '--limit'"),
+    ("sessions --limit 0", 2, "Invalid value for '--limit'"),
+    ("sessions shwo", 2, "Did you mean 'show'?"),
+    ("serch x", 2, "Did you mean 'search'"),
+    ("search", 2, "Missing argument 'WORDS...'"),
+    ("search  ", 2, "Missing argument"),
+    ("search ( --regex", 2, "is not a regular expression"),
+    ("search x --limit 5000", 2, "search.results_max"),
+    ("owners part nobody", 2, "joined to nobody"),
+    ("token create x --scope root", 2, "Invalid value for '--scope'"),
+    ("token revoke nope", 2, "there is no token 'nope'"),
+    ("work list --state done", 2, "Invalid value for '--state'"),
+    ("work retry nope", 2, "no work about 'nope' has failed"),
+    ("import missing.jsonl", 2, "missing.jsonl does not exist; name the file of an export"),
+    ("import FOLDER", 2, "is a folder"),
+    ("export FOLDER", 2, "is not a file"),
+    ("export missing/out.jsonl", 2, "there is no folder"),
+    ("serve --port 99999", 2, "Invalid value for '--port'"),
+    ("--settings missing.toml status", 1, "there is no such settings file"),
+    ("--data-dir elsewhere sessions", 1, "`afterglow init` makes one"),
+]
+
+
 @pytest.mark.spec("DOOR-2", "DOOR-8")
 def test_bad_input_gets_a_sentence_and_its_exit_code(
-    call: str, code: int, said: str, run: Run, filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
     monkeypatch.setenv("COLUMNS", "1000")
-    words = [{"SESSION": session_of(run), "FOLDER": str(tmp_path)}.get(word, word) for word in call.split()]
-    result = run(*words, code=code)
-    assert said in result.stderr
-    assert result.stderr.startswith("Error: ")
-    as_json = json.loads(run(*words, "--json", code=code).stderr)
-    assert said in as_json["error"]["message"]
-    assert (as_json["error"]["kind"] in ("Usage", "BadInput", "NotFound")) == (code == 2)
+    names = {"SESSION": session_of(run), "FOLDER": str(tmp_path)}
+    for call, code, said in BAD_CALLS:
+        with subtests.test(call=call):
+            words = [names.get(word, word) for word in call.split()]
+            result = run(*words, code=code)
+            assert said in result.stderr
+            assert result.stderr.startswith("Error: ")
+            as_json = json.loads(run(*words, "--json", code=code).stderr)
+            assert said in as_json["error"]["message"]
+            assert (as_json["error"]["kind"] in ("Usage", "BadInput", "NotFound")) == (code == 2)
 
 
 def test_an_error_names_its_kind_to_programs(run: Run, filled: Path) -> None:
@@ -444,8 +421,8 @@ def test_a_database_of_a_newer_version_is_left_alone(run: Run, filled: Path) -> 
     with sqlite3.connect(filled / "afterglow.db") as connection:
         connection.execute("INSERT INTO schema_versions VALUES (999, 'future', 0)")
     connection.close()
-    assert "has schema 999" in run("sessions", code=1).stderr
-    assert "has schema 999" in run("doctor", code=1).stdout
+    assert "has schema 999" in one_line(run("sessions", code=1).stderr)
+    assert "has schema 999" in one_line(run("doctor", code=1).stdout)
 
 
 def test_a_file_that_is_no_database_is_told_as_such(run: Run, filled: Path) -> None:
@@ -665,7 +642,7 @@ def test_owners_are_joined_and_parted(run: Run, filled: Path) -> None:
     assert len(json.loads(run("owners", "--json").stdout)["items"]) == 2
 
 
-def test_a_name_nobody_has_is_not_joined(run: Run, filled: Path) -> None:
+def test_a_name_of_no_owner_is_not_joined(run: Run, filled: Path) -> None:
     assert "there is no owner 'anna'" in run("owners", "join", KATE.owner, "anna", code=2).stderr
     assert "control characters" in run("owners", "join", KATE.owner, "an\x1bna", code=2).stderr
 
@@ -745,21 +722,18 @@ def test_an_import_goes_on_where_it_stopped(run: Run, filled: Path, tmp_path: Pa
     assert run("export", "--data-dir", copy).stdout == lines
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
+def test_a_file_that_is_no_export_is_refused(run: Run, filled: Path, tmp_path: Path) -> None:
+    file = tmp_path / "file.jsonl"
+    for content, said in (
         (b"", "is empty"),
         (b"hello\n", "line 1: not JSON"),
         (b'{"a": 1}\n', "line 1: not an object such as"),
         (b'{"turn": {}}\n', "not an export of Afterglow"),
         (b"\xff\xfe\x00", "not UTF-8"),
         (b'{"format": {"name": "afterglow-export", "version": 99}}\n', "upgrade Afterglow"),
-    ],
-)
-def test_a_file_that_is_no_export_is_refused(content: bytes, said: str, run: Run, filled: Path, tmp_path: Path) -> None:
-    file = tmp_path / "file.jsonl"
-    file.write_bytes(content)
-    assert said in run("import", file, code=2).stderr.replace("\n", " ")
+    ):
+        file.write_bytes(content)
+        assert said in one_line(run("import", file, code=2).stderr), content
 
 
 # settings, status, doctor
@@ -796,10 +770,6 @@ def test_status_counts_what_there_is(run: Run, filled: Path) -> None:
     assert found["database"] == str(filled / "afterglow.db")
 
 
-def levels(result: Result) -> dict[str, str]:
-    return {each["name"]: each["level"] for each in json.loads(result.stdout)["items"]}
-
-
 def test_doctor_finds_nothing_wrong_with_a_new_folder(run: Run, filled: Path) -> None:
     assert "fault" not in levels(run("doctor", "--json")).values()
     assert "✓ soundness" in run("doctor").stdout
@@ -811,7 +781,7 @@ def test_doctor_looks_without_making_anything(run: Run, folder: Path) -> None:
     assert not folder.exists()
 
 
-def test_doctor_says_how_to_mend_what_others_can_read(run: Run, filled: Path) -> None:
+def test_doctor_says_how_to_close_what_others_can_read(run: Run, filled: Path) -> None:
     filled.chmod(0o755)
     assert levels(run("doctor", "--json"))["data folder"] == "warning"
     (filled / "afterglow.db").chmod(0o644)
@@ -836,12 +806,12 @@ def test_doctor_finds_a_damaged_database(run: Run, filled: Path, monkeypatch: py
     assert "afterglow export" in shown
 
 
-@pytest.mark.parametrize(
-    ("version", "mark"),
-    [((3, 40, 1), "!"), ((3, 50, 6), "!"), ((3, 50, 7), "✓"), ((3, 51, 2), "!"), ((3, 51, 3), "✓"), ((4, 0, 0), "✓")],
-)
-def test_doctor_knows_the_sqlite_versions_with_a_fault(version: tuple[int, int, int], mark: str) -> None:
-    assert doctor.sqlite_version(version).mark == mark
+def test_doctor_knows_the_sqlite_versions_with_a_fault() -> None:
+    for version, mark in (
+        *(((3, 40, 1), "!"), ((3, 50, 6), "!"), ((3, 50, 7), "✓")),
+        *(((3, 51, 2), "!"), ((3, 51, 3), "✓"), ((4, 0, 0), "✓")),
+    ):
+        assert doctor.sqlite_version(version).mark == mark, version
 
 
 def test_doctor_knows_network_file_systems() -> None:

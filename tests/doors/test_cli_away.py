@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from afterglow import Binding, Inbound, Memory, Part
-from tests.doors.conftest import EVIL, Run, remember
+from tests.kit.command_line import EVIL, Run, asked, remember
 from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("DOOR-2")
@@ -21,7 +21,7 @@ def enable(folder: Path, more: str = "") -> None:
 
 
 def came(folder: Path, fails: bool = False) -> None:
-    """Somebody wrote, yesterday at noon by the clock that these tests have."""
+    """A person wrote, yesterday at noon by the clock that these tests have."""
 
     async def deliver(to: Binding, part: Part) -> None:
         if fails:
@@ -34,15 +34,14 @@ def came(folder: Path, fails: bool = False) -> None:
 
 
 @pytest.mark.spec("AWAY-12", "AWAY-5")
-def test_goals_are_written_down_once_and_listed(run: Run, folder: Path) -> None:
-    run("init")
+def test_goals_are_written_down_once_and_listed(run: Run, begun: Path) -> None:
     assert "There are no goals" in run("goals").stderr
     given = ("goals", "record", "deploy", "failed_quota", "--owner", KATE.owner, "--step", "1", "--note", EVIL)
     assert run(*given).stdout == f"deploy: failed, step 1 of deploy, for {KATE.owner}.\n"
-    assert json.loads(run(*given, "--json").stdout)["number"] == 1, "the same step again"
+    assert asked(run, *given)["number"] == 1, "the same step again"
     assert "was there already, and stays" in run("goals", "record", "deploy", "done", "--step", "1").stderr
     run("goals", "record", "report", "done", "--title", "Weekly report")
-    assert [each["goal"] for each in json.loads(run("goals", "--json").stdout)["items"]] == ["report", "deploy"]
+    assert [each["goal"] for each in asked(run, "goals")["items"]] == ["report", "deploy"]
     shown = run("goals").stdout
     assert "Weekly report" in shown and "completed" in shown
     assert "No goal fits" in run("goals", "--goal", "other").stderr
@@ -53,7 +52,7 @@ def test_goals_are_written_down_once_and_listed(run: Run, folder: Path) -> None:
         (("list", "--since", "tomorrowish"), "is no time"),
     ]:
         assert said in run("goals", *wrong, code=2).stderr
-    assert len(json.loads(run("goals", "--json").stdout)["items"]) == 2, "and nothing was written"
+    assert len(asked(run, "goals")["items"]) == 2, "and nothing was written"
     run("goals", "record", "feed", "done", "--owner", OTHER.owner)
     everyones = json.loads(run("goals", "--json", "--limit", "2").stdout)
     assert everyones["more"] and {each["owner"] for each in everyones["items"]} == {KATE.owner, OTHER.owner}
@@ -64,20 +63,19 @@ def test_goals_are_written_down_once_and_listed(run: Run, folder: Path) -> None:
 
 
 @pytest.mark.spec("AWAY-2")
-def test_a_preview_shows_the_text_of_each_channel_and_the_gates(run: Run, folder: Path) -> None:
-    run("init")
+def test_a_preview_shows_the_text_of_each_channel_and_the_gates(run: Run, begun: Path) -> None:
     run("goals", "record", "deploy", "failed", "--owner", KATE.owner, "--title", "Deploy *all*", "--note", "quota")
     preview = run("digest")
     assert "**Failed**" in preview.stdout, "a new set-up has the rich text"
     assert "away_summary.enabled is false" in preview.stderr and "digest --why" in preview.stderr
-    enable(folder)
+    enable(begun)
     assert "their first message only begins the count" in run("digest").stderr
-    came(folder)
+    came(begun)
     assert "Nothing has happened" in run("digest").stderr
     run("goals", "record", "deploy", "done")
     why = run("digest", "--why")
     assert why.stdout.count("open") >= 4 and "closed" not in why.stdout, "months have passed since that noon"
-    data: Any = json.loads(run("digest", "--json").stdout)
+    data: Any = asked(run, "digest")
     assert data["preview"]["stopped_by"] is None and all(gate["open"] for gate in data["gates"])
     assert "*Done*" in run("digest", "--channel", "whatsapp").stdout
     assert "<strong>Done</strong>" in run("digest", "--channel", "html").stdout
@@ -86,17 +84,16 @@ def test_a_preview_shows_the_text_of_each_channel_and_the_gates(run: Run, folder
 
 
 @pytest.mark.spec("AWAY-6", "AWAY-7")
-def test_the_history_says_what_was_sent_and_why_not(run: Run, folder: Path) -> None:
-    run("init")
+def test_the_history_says_what_was_sent_and_why_not(run: Run, begun: Path) -> None:
     assert "Nobody was told anything yet" in run("digest", "history").stderr
-    enable(folder, ", threshold_hours = 0, style = 'classic'")
-    came(folder)
-    came(folder)
+    enable(begun, ", threshold_hours = 0, style = 'classic'")
+    came(begun)
+    came(begun)
     run("goals", "record", "deploy", "done", "--owner", KATE.owner)
-    came(folder, fails=True)
+    came(begun, fails=True)
     run("goals", "record", "deploy", "done", "--owner", KATE.owner)
-    came(folder)
-    items = json.loads(run("digest", "history", "--json").stdout)["items"]
+    came(begun)
+    items = asked(run, "digest", "history")["items"]
     assert [each["status"] for each in items] == ["delivered", "failed", "none"]
     assert "blocked by the user" in items[1]["reason"] and items[2]["reason"] == "nothing happened"
     shown = run("digest", "history", "--owner", KATE.owner).stdout

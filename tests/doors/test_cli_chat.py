@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import pty
 import re
 import select
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -25,11 +23,12 @@ from typer.testing import CliRunner
 from afterglow.cli import app
 from afterglow.memory import Memory
 from afterglow.turns import Binding
-from tests.doors.conftest import RAW, Run, remember, talk
+from tests.kit.command_line import RAW, Run, remember, talk, wait_until
+from tests.kit.processes import Process
 from tests.kit.records import KATE, NOON
 
-PROGRAM = Path(sys.executable).with_name("afterglow")
 PATIENCE = 120
+IMPORTS = ["afterglow.agent.graph", "langchain_openai"]
 ME = Binding(agent="assistant", channel="terminal", sender="me")
 
 pytestmark = pytest.mark.spec("AGENT-9")
@@ -51,7 +50,7 @@ class Provider(ThreadingHTTPServer):
         self.go_on = threading.Event()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Whoever is answered may be gone."""
+        """The client may be gone."""
 
     @property
     def address(self) -> str:
@@ -132,8 +131,6 @@ def provider(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider
 
 @pytest.fixture(autouse=True)
 def a_person(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY", "OLLAMA_HOST"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("LOGNAME", "me")
 
 
@@ -153,14 +150,14 @@ class Terminal:
         self._main, side = pty.openpty()
         environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
         environment |= {"TERM": "xterm-256color", "COLUMNS": "100", **environ}
-        self._process = subprocess.Popen(
-            [PROGRAM, "chat", *args],
+        self._process = Process(
+            *("chat", *args),
             stdin=side,
             stdout=side,
             stderr=side,
             env=environment,
-            start_new_session=True,
-            preexec_fn=lambda: _own_terminal(side),
+            terminal=True,
+            imports=IMPORTS,
         )
         os.close(side)
         self.raw = b""
@@ -178,6 +175,14 @@ class Terminal:
 
     def type(self, keys: str | bytes) -> None:
         os.write(self._main, keys.encode() if isinstance(keys, str) else keys)
+
+    def until_it_waits(self) -> None:
+        """Wait until it sleeps for a key: Python would notice a Ctrl-C before that at the next key only."""
+        if sys.platform == "linux":
+            state = Path(f"/proc/{self._process.pid}/stat")
+            wait_until(lambda: state.read_text().rpartition(")")[2].split()[0] == "S")
+        else:
+            time.sleep(0.5)
 
     def end(self) -> str:
         """What is shown to its end."""
@@ -208,17 +213,8 @@ class Terminal:
         return bool(more)
 
     def close(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
-        self._process.wait(PATIENCE)
+        self._process.close()
         os.close(self._main)
-
-
-def _own_terminal(side: int) -> None:
-    import fcntl
-    import termios
-
-    fcntl.ioctl(side, termios.TIOCSCTTY, 0)
 
 
 @pytest.fixture
@@ -323,12 +319,11 @@ def test_a_blank_message_is_wrong_usage(run: Run) -> None:
 
 
 def test_ctrl_c_behind_a_pipe_ends_it(provider: Provider, folder: Path) -> None:
-    process = subprocess.Popen([PROGRAM, "chat", "-m", "HANG"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert provider.hanging.wait(PATIENCE)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, out) == (130, b"")
-    assert err == b"Error: interrupted; what was finished before stays\n"
+    with Process("chat", "-m", "HANG", imports=IMPORTS) as process:
+        assert provider.hanging.wait(PATIENCE)
+        process.send_signal(signal.SIGINT)
+        assert process.communicate() == ("", "Error: interrupted; what was finished before stays\n")
+    assert process.returncode == 130
 
 
 def test_without_langgraph_it_says_what_to_install(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -392,7 +387,7 @@ def test_a_talk_in_a_terminal(provider: Provider, terminal: Any, folder: Path) -
     greeting = later.until("> ")
     assert "hell!" in greeting and "TOOL" in greeting and "hello" not in greeting, "the last two exchanges"
     assert re.search(rb"\x1b\[[\d;]*3\dm", shown.raw), "there is colour"
-    assert not re.search(rb"\x1b\[[\d;]*3\dm", later.raw), "unless nobody wants any"
+    assert not re.search(rb"\x1b\[[\d;]*3\dm", later.raw), "unless it is not wanted"
     later.type("\x1b[A\n")
     later.until(r"You said ␛\[31mhell!\n> ")
     later.type("/quit\n")
@@ -411,8 +406,8 @@ def test_ctrl_c_stops_the_answer_and_the_second_one_leaves(provider: Provider, t
     shown.type("and now?\n")
     shown.until(r"You said ␛\[31mand now\?\n> ")
     shown.type("half a line")
-    shown.until("half a line")  # before it waits for keys, Python would notice Ctrl-C at the next one only
-    time.sleep(0.5)
+    shown.until("half a line")
+    shown.until_it_waits()
     shown.type("\x03")
     shown.until("Ctrl-C again leaves, and so does Ctrl-D.\n> ")
     shown.type("\x03")
@@ -478,10 +473,7 @@ def test_while_it_is_open_the_session_goes_idle(
     shown.until("> ")
     shown.type("hello\n")
     shown.until(r"hello\n> ")
-    deadline = time.monotonic() + PATIENCE
-    while remember(folder, lambda memory: memory.sessions(owner=ME.owner))[0].state != "idle":
-        assert time.monotonic() < deadline, "it does not go idle"
-        time.sleep(0.2)
+    wait_until(lambda: remember(folder, lambda memory: memory.sessions(owner=ME.owner))[0].state == "idle", PATIENCE)
     shown.type("\x04")
     shown.end()
 

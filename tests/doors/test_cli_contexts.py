@@ -24,29 +24,31 @@ from afterglow.cli.moments import moment
 from afterglow.clock import SystemClock
 from afterglow.compaction import Limits
 from afterglow.model import scripted
-from afterglow.model.scripted import ScriptedModel
 from afterglow.settings import load
 from afterglow.spend import Amount, Call, Reservation, Usage, day_of
-from afterglow.turns import Folded, Turn
+from afterglow.turns import Folded
 from afterglow.work import Limits as WorkLimits
-from tests.doors.conftest import EVIL, RAW, Run, remember
-from tests.doors.test_cli import execute, in_a_terminal, levels
+from tests.doors.conftest import Prepare
+from tests.kit.command_line import (
+    EVIL,
+    RAW,
+    Run,
+    answering,
+    asked,
+    execute,
+    in_a_terminal,
+    levels,
+    remember,
+)
+from tests.kit.models import summary
 from tests.kit.records import KATE, NOON
 from tests.kit.turns import session, turns
-from tests.paths.conftest import summary
 
 pytestmark = pytest.mark.spec("DOOR-2")
 
-KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY")
 PADDING = "so to speak " * 13
 SHOWN: list[Context] = []
-
-
-@pytest.fixture(autouse=True)
-def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No key of whoever runs the tests chooses the model."""
-    for name in (*KEYS, "OLLAMA_HOST", "OLLAMA_MODEL"):
-        monkeypatch.delenv(name, raising=False)
+"""What the model was shown by the last talk of this test."""
 
 
 def exchanges(count: int, reply: str = f"I see. {PADDING}", named: str = "talk") -> Callable[[Memory], Any]:
@@ -67,31 +69,26 @@ def exchanges(count: int, reply: str = f"I see. {PADDING}", named: str = "talk")
 
 
 @pytest.fixture
-def talked(run: Run, folder: Path) -> Path:
+def talked(run: Run, folder: Path, prepare: Prepare) -> Path:
     """A data folder with a talk of 12 exchanges, folded twice by the model that needs no key."""
-    run("init")
-    remember(folder, exchanges(12))
-    return folder
+
+    def make() -> None:
+        run("init")
+        remember(folder, exchanges(12))
+
+    return prepare("talked", make)
 
 
 @pytest.fixture
-def unfolded(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def unfolded(run: Run, folder: Path, prepare: Prepare, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data folder with a talk of 12 exchanges, not folded yet."""
-    run("init")
     monkeypatch.setenv("AFTERGLOW_COMPACTION__INTERVAL", "0")
-    remember(folder, exchanges(12))
-    return folder
 
+    def make() -> None:
+        run("init")
+        remember(folder, exchanges(12))
 
-def asked(run: Run, *args: str, code: int = 0) -> Any:
-    return json.loads(run(*args, "--json", code=code).stdout)
-
-
-def answering(monkeypatch: pytest.MonkeyPatch, *steps: Any, **more: Any) -> ScriptedModel:
-    """Have this model answer in place of the settings' one."""
-    model = ScriptedModel(steps or summary, **more)
-    monkeypatch.setattr("afterglow.means.choose", lambda *_, **__: model)
-    return model
+    return prepare("unfolded", make)
 
 
 # context
@@ -112,7 +109,8 @@ def test_the_context_is_shown_part_by_part_then_message_by_message(run: Run, tal
 
 
 @pytest.mark.spec("CTX-7")
-def test_what_the_model_saw_at_a_turn_is_what_it_was_shown_then(run: Run, talked: Path) -> None:
+def test_what_the_model_saw_at_a_turn_is_what_it_was_shown_then(run: Run, begun: Path) -> None:
+    remember(begun, exchanges(12))
     assert len(SHOWN) == 12
     for shown in SHOWN:
         data = asked(run, "context", "talk", "--at", str(shown.at))
@@ -160,14 +158,13 @@ def test_explain_speaks_of_then_with_at_and_leaves_it_out_without_explain(run: R
 
 
 @pytest.mark.spec("CTX-1")
-def test_a_system_prompt_that_alone_is_over_the_limit_is_told_in_a_sentence(run: Run, folder: Path) -> None:
-    run("init")
+def test_a_system_prompt_that_alone_is_over_the_limit_is_told_in_a_sentence(run: Run, begun: Path) -> None:
 
     async def act(memory: Memory) -> None:
         reply = Reply(text="Yes.", usage={"input_tokens": 9000, "output_tokens": 2})
         await memory.exchange(KATE, "Hello?", lambda context: reply, session="talk")
 
-    remember(folder, act)
+    remember(begun, act)
     text = " ".join(run("context", "talk", "--explain").stdout.split())
     assert "The system prompt and the tools alone take more than context.context_limit_tokens" in text
     assert "of system prompt and tools)" in text
@@ -176,7 +173,7 @@ def test_a_system_prompt_that_alone_is_over_the_limit_is_told_in_a_sentence(run:
 @pytest.mark.spec("CTX-1")
 def test_explain_says_what_is_due_and_what_failed(run: Run, unfolded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AFTERGLOW_COMPACTION__INTERVAL", "5")
-    answering(monkeypatch, scripted.RATE_LIMITED)
+    answering(monkeypatch, [scripted.RATE_LIMITED])
     run("compact", "talk", code=1)
     text = " ".join(run("context", "talk", "--explain").stdout.split())
     assert "exchanges 12 since it began, of 5" in text
@@ -193,9 +190,8 @@ def test_a_model_that_cannot_be_had_spoils_no_look_at_the_context(
     assert "use one of" in run("compact", "talk", code=1).stderr
 
 
-def test_a_session_without_turns_has_an_empty_context(run: Run, folder: Path) -> None:
-    run("init")
-    remember(folder, lambda memory: memory.open_session(KATE, "new"))
+def test_a_session_without_turns_has_an_empty_context(run: Run, begun: Path) -> None:
+    remember(begun, lambda memory: memory.open_session(KATE, "new"))
     assert run("context", "new", "--explain").stdout.startswith("0 of 8,000 tokens in 0 messages")
     assert run("compact", "new").stdout == "Nothing was folded: the session has no turns yet.\n"
 
@@ -218,7 +214,7 @@ def test_a_terminal_without_unicode_gets_a_bar_it_can_show(talked: Path) -> None
 
 @pytest.mark.spec("CTX-1", "CTX-2", "P2")
 def test_compact_folds_now_and_says_what_it_did(run: Run, unfolded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = answering(monkeypatch, usd_per_million_tokens=2.0)
+    model = answering(monkeypatch, summary, usd_per_million_tokens=2.0)
     before = run("export").stdout
     result = run("compact", "talk")
     assert "Folded 18 turns into 1 block" in result.stdout
@@ -239,7 +235,7 @@ def turn_lines(export: str) -> list[str]:
 
 def test_compact_answers_programs_with_all_there_is(run: Run, unfolded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AFTERGLOW_COMPACTION__FANOUT", "2")
-    answering(monkeypatch)
+    answering(monkeypatch, summary)
     data = asked(run, "compact", "talk")
     assert (data["folded_turns"], data["why_not"], data["cost_usd"]) == (18, None, None)
     assert data["tokens_after"] < data["tokens_before"]
@@ -256,17 +252,17 @@ def test_compact_answers_programs_with_all_there_is(run: Run, unfolded: Path, mo
 def test_a_failing_model_is_told_in_a_sentence_and_loses_nothing(
     run: Run, unfolded: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answering(monkeypatch, scripted.RATE_LIMITED)
+    answering(monkeypatch, [scripted.RATE_LIMITED])
     result = run("compact", "talk", code=1)
     assert result.stderr.startswith("Error: nothing was folded: scripted cannot answer now (HTTP 429)")
     assert "Nothing is lost" in result.stderr
     assert len(result.stderr.strip().splitlines()) <= 3, "the warning in the log is not shown as well"
     assert "scripted cannot answer now" in (unfolded / "afterglow.log").read_text()
     assert "scripted cannot answer now" in run("work").stdout.replace("\n", " ")
-    answering(monkeypatch, scripted.WRONG_KEY)
+    answering(monkeypatch, [scripted.WRONG_KEY])
     error = json.loads(run("compact", "talk", "--json", code=1).stderr)["error"]
     assert error["kind"] == "ModelError" and "does not accept the key" in error["message"], "it was tried at once"
-    answering(monkeypatch)
+    answering(monkeypatch, summary)
     assert "Folded 18 turns" in run("compact", "talk").stdout, "a person need not wait for the back-off"
     assert "context" not in run("work").stdout
 
@@ -275,10 +271,10 @@ def test_what_was_done_before_a_failure_is_told_with_it(
     run: Run, unfolded: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AFTERGLOW_COMPACTION__FANOUT", "2")
-    answering(monkeypatch)
+    answering(monkeypatch, summary)
     run("compact", "talk")
     remember(unfolded, exchanges(6))
-    answering(monkeypatch, "They went on to talk about FACT-3.", scripted.SERVER_ERROR)
+    answering(monkeypatch, ["They went on to talk about FACT-3.", scripted.SERVER_ERROR])
     assert "1 block was made, and the rest was not" in run("compact", "talk", code=1).stderr
 
 
@@ -316,25 +312,20 @@ def test_compact_shows_a_sign_of_life_in_a_terminal(unfolded: Path) -> None:
     assert "Folded 18 turns into 1 block" in shown
 
 
-KEEP = Limits(keep_recent=4)
-PAIR = ("user", "assistant")
-
-
-@pytest.mark.parametrize(
-    ("log", "folded", "said"),
-    [
+def test_it_says_why_there_is_nothing_to_fold(subtests: pytest.Subtests) -> None:
+    pair = ("user", "assistant")
+    for log, folded, said in (
         ([], Folded(), "has no turns yet"),
-        (turns(*PAIR), Folded(), "it has 2 turns, and compaction.keep_recent keeps the newest 4"),
-        (turns(*PAIR * 5), Folded(to_seq=6, turns=10), "no turn has come since"),
-        (turns(*PAIR * 5), Folded(to_seq=6, turns=8), "the 4 turns that are in no block yet are among the newest 4"),
-        (turns(*PAIR * 5, tokens=3), Folded(), "so short that no summary would be shorter"),
+        (turns(*pair), Folded(), "it has 2 turns, and compaction.keep_recent keeps the newest 4"),
+        (turns(*pair * 5), Folded(to_seq=6, turns=10), "no turn has come since"),
+        (turns(*pair * 5), Folded(to_seq=6, turns=8), "the 4 turns that are in no block yet are among the newest 4"),
+        (turns(*pair * 5, tokens=3), Folded(), "so short that no summary would be shorter"),
         (turns("user", *["tool"] * 9), Folded(), "belong to one exchange with them"),
-        (turns(*PAIR * 5), Folded(), "run this again"),
-    ],
-)
-def test_it_says_why_there_is_nothing_to_fold(log: list[Turn], folded: Folded, said: str) -> None:
-    tail = [turn for turn in log if turn.seq > folded.to_seq]
-    assert said in why_not(session(log, folded=folded), tail, KEEP)
+        (turns(*pair * 5), Folded(), "run this again"),
+    ):
+        with subtests.test(said=said):
+            tail = [turn for turn in log if turn.seq > folded.to_seq]
+            assert said in why_not(session(log, folded=folded), tail, Limits(keep_recent=4))
 
 
 # expand
@@ -360,10 +351,9 @@ def test_a_block_is_expanded_to_its_turns_and_to_its_blocks(
 
 
 @pytest.mark.spec("CTX-6", "LOG-6")
-def test_a_turn_that_is_put_away_is_expanded_whole(run: Run, folder: Path) -> None:
-    run("init")
+def test_a_turn_that_is_put_away_is_expanded_whole(run: Run, begun: Path) -> None:
     giant = "start " + "x " * 50_000 + "end"
-    remember(folder, lambda memory: memory.append(KATE, "user", giant, session="talk"))
+    remember(begun, lambda memory: memory.append(KATE, "user", giant, session="talk"))
     assert "afterglow expand talk --turn N" in run("context", "talk").stderr.replace("\n", " ")
     assert run("expand", "talk", "--turn", "1").stdout == giant + "\n"
 
@@ -372,7 +362,7 @@ def test_a_turn_that_is_put_away_is_expanded_whole(run: Run, folder: Path) -> No
 
 
 def declare(folder: Path, **commands: list[str]) -> None:
-    """Declare these commands as sources, and have them asked by everybody."""
+    """Declare these commands as sources, and have every agent ask them."""
     lines = [f'[sources.{name}]\nkind = "command"\ncommand = {json.dumps(line)}' for name, line in commands.items()]
     lines += [f'[[compaction.context_sources]]\nsource = "{name}"\nprompt = "About {name}?"' for name in commands]
     (folder / "afterglow.toml").write_text("\n".join(lines) + "\n")
@@ -461,14 +451,14 @@ def test_a_source_that_breaks_is_told_in_a_sentence_and_its_traceback_logged(tal
     assert "Traceback" in (talked / "afterglow.log").read_text()
 
 
-def test_a_source_nobody_asks_can_be_checked_too(run: Run, talked: Path) -> None:
+def test_a_source_that_no_agent_asks_can_be_checked_too(run: Run, talked: Path) -> None:
     (talked / "afterglow.toml").write_text('[sources.spare]\nkind = "command"\ncommand = ["echo", "Here."]\n')
     assert "Here." in run("sources", "check").stdout
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
+def test_a_window_that_is_none_is_refused(run: Run, talked: Path, subtests: pytest.Subtests) -> None:
+    declare(talked, echo=ECHO)
+    for given, said in (
         (["--from", "yesterday"], "'yesterday' is no time; give a time such as"),
         (["--from", "2026-02-30"], "is no time"),
         (["--from", ""], "is no time"),
@@ -476,41 +466,36 @@ def test_a_source_nobody_asks_can_be_checked_too(run: Run, talked: Path) -> None
         (["--to", "\x1b[31m"], "is no time"),
         (["--from", "1h", "--to", "2h"], "the window ends before it begins"),
         (["--from", "now"], "the window ends before it begins"),
-    ],
-)
-def test_a_window_that_is_none_is_refused(given: list[str], said: str, run: Run, talked: Path) -> None:
-    declare(talked, echo=ECHO)
-    assert said in run("sources", "check", *given, code=2).stderr
+    ):
+        with subtests.test(given=given):
+            assert said in run("sources", "check", *given, code=2).stderr
 
 
-@pytest.mark.parametrize(
-    ("text", "meant"),
-    [
-        ("now", "2026-03-02T13:00:00+01:00"),
-        ("30m", "2026-03-02T12:30:00+01:00"),
-        ("2h", "2026-03-02T11:00:00+01:00"),
-        ("1d", "2026-03-01T13:00:00+01:00"),
-        ("1w", "2026-02-23T13:00:00+01:00"),
-        ("2026-07-01", "2026-07-01T00:00:00+02:00"),
-        (" 2026-03-02T09:15 ", "2026-03-02T09:15:00+01:00"),
-        ("2026-03-02T09:15:00-05:00", "2026-03-02T15:15:00+01:00"),
-        ("2026-03-02T09:15Z", "2026-03-02T10:15:00+01:00"),
-    ],
-)
-def test_moments_are_read_as_people_type_them(text: str, meant: str) -> None:
-    assert moment(text, NOON, ZoneInfo("Europe/Berlin")).isoformat() == meant
+def test_moments_are_read_as_people_type_them() -> None:
+    meant = {
+        "now": "2026-03-02T13:00:00+01:00",
+        "30m": "2026-03-02T12:30:00+01:00",
+        "2h": "2026-03-02T11:00:00+01:00",
+        "1d": "2026-03-01T13:00:00+01:00",
+        "1w": "2026-02-23T13:00:00+01:00",
+        "2026-07-01": "2026-07-01T00:00:00+02:00",
+        " 2026-03-02T09:15 ": "2026-03-02T09:15:00+01:00",
+        "2026-03-02T09:15:00-05:00": "2026-03-02T15:15:00+01:00",
+        "2026-03-02T09:15Z": "2026-03-02T10:15:00+01:00",
+    }
+    assert {text: moment(text, NOON, ZoneInfo("Europe/Berlin")).isoformat() for text in meant} == meant
 
 
-@pytest.mark.parametrize("text", ["", "1y", "-2h", "2 h", "9" * 99, "12:30", "²h", "now!"])
-def test_what_is_no_moment_is_refused(text: str) -> None:
-    with pytest.raises(BadInput, match="is no time"):
-        moment(text, NOON, ZoneInfo("America/Los_Angeles"))
+def test_what_is_no_moment_is_refused(subtests: pytest.Subtests) -> None:
+    for text in ("", "1y", "-2h", "2 h", "9" * 99, "12:30", "²h", "now!"):
+        with subtests.test(text=text), pytest.raises(BadInput, match="is no time"):
+            moment(text, NOON, ZoneInfo("America/Los_Angeles"))
 
 
-@pytest.mark.parametrize("text", ["0001-01-01", "0001-01-01T00:00+14:00", "9999-12-31T23:59Z"])
-def test_a_moment_that_some_zone_cannot_write_is_refused(text: str) -> None:
-    with pytest.raises(BadInput, match="the years 2 to 9998"):
-        moment(text, NOON, ZoneInfo("America/Los_Angeles"))
+def test_a_moment_that_some_zone_cannot_write_is_refused(subtests: pytest.Subtests) -> None:
+    for text in ("0001-01-01", "0001-01-01T00:00+14:00", "9999-12-31T23:59Z"):
+        with subtests.test(text=text), pytest.raises(BadInput, match="the years 2 to 9998"):
+            moment(text, NOON, ZoneInfo("America/Los_Angeles"))
 
 
 # status and doctor
@@ -603,7 +588,7 @@ def test_doctor_warns_of_a_key_whose_package_is_missing(
     assert "ANTHROPIC_API_KEY is set, but the package langchain-anthropic is missing" in shown
     assert "pip install '.[anthropic]'" in shown
     loaded = load(environ={"AFTERGLOW_COMPACTION__MODEL": "offline", "AFTERGLOW_DATA_DIR": str(talked)})
-    assert [each.mark for each in doctor.models(loaded, os.environ)] == ["✓"], "a key that nobody wants is no matter"
+    assert [each.mark for each in doctor.models(loaded, os.environ)] == ["✓"], "a key that is not wanted is no matter"
 
 
 def test_a_source_whose_package_is_missing_is_told(run: Run, talked: Path, monkeypatch: pytest.MonkeyPatch) -> None:

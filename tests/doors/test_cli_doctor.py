@@ -1,4 +1,4 @@
-"""`doctor` and the spend in `status`: what is found, how it is mended, and hints that can be pasted."""
+"""`doctor` and the spend in `status`: what is found, what `--fix` does, and hints that can be pasted."""
 
 from __future__ import annotations
 
@@ -18,20 +18,11 @@ from afterglow.cli.findings import pasteable
 from afterglow.settings import Settings, load
 from afterglow.spend import Amount, Call, Reservation, Usage, day_of
 from afterglow.work import Due, Limits
-from tests.doors.conftest import Run, remember
-from tests.doors.test_cli_summaries import really
+from tests.kit.command_line import Run, asked, one_line, really, remember
+from tests.kit.command_line import findings as found
 from tests.kit.records import KATE
 
 pytestmark = pytest.mark.spec("DOOR-2")
-
-
-def found(run: Run, name: str, *more: str, code: int = 0) -> list[dict[str, Any]]:
-    items = json.loads(run("doctor", "--json", *more, code=code).stdout)["items"]
-    return [each for each in items if each["name"] == name]
-
-
-def one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 # --fix
@@ -54,12 +45,12 @@ def test_fix_takes_from_others_what_they_could_read_and_says_so(run: Run, filled
     assert json.loads(again.stdout)["mended"] == [] and not again.stderr
 
 
-def test_fix_changes_nothing_where_there_is_nothing_to_mend(run: Run, folder: Path) -> None:
+def test_fix_changes_nothing_where_nothing_is_wrong(run: Run, folder: Path) -> None:
     shown = run("doctor", "--fix").stdout
     assert "run `afterglow init`" in shown and not folder.exists()
 
 
-def test_a_mending_that_fails_is_found_again_and_not_called_mended(
+def test_a_fix_that_fails_is_found_again_and_not_called_done(
     run: Run, filled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (filled / "afterglow.db").chmod(0o644)
@@ -109,7 +100,7 @@ def test_a_log_of_changes_that_has_grown_is_found_and_worked_off(
 
 
 @pytest.mark.spec("P1")
-def test_a_database_that_is_gone_while_its_log_is_there_is_not_begun_anew(run: Run, filled: Path) -> None:
+def test_a_database_that_is_gone_while_its_log_is_there_is_not_begun_again(run: Run, filled: Path) -> None:
     (filled / "afterglow.db").rename(filled / "moved.db")
     (filled / "afterglow.db-wal").write_bytes(b"x" * 100)
     (gone,) = found(run, "database", code=1)
@@ -129,8 +120,8 @@ def test_files_that_are_not_ours_to_write_are_found(run: Run, filled: Path) -> N
 def test_it_says_who_is_primary_and_when_that_stops_another(
     run: Run, filled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (nobody,) = found(run, "primary")
-    assert nobody["level"] == "fine" and "no process is primary" in nobody["text"]
+    (free,) = found(run, "primary")
+    assert free["level"] == "fine" and "no process is primary" in free["text"]
     really(filled, lambda memory: memory.store.take_primary("host:1", 7, lease_seconds=600))
     (held,) = found(run, "primary")
     assert held["text"] == "host:1 (the setting is auto)"
@@ -145,7 +136,7 @@ def test_an_address_for_others_without_a_token_is_a_fault(
 ) -> None:
     monkeypatch.setenv("AFTERGLOW_SERVER__HOST", "0.0.0.0")
     assert found(run, "server") == [], "init has made a token"
-    (token,) = json.loads(run("token", "--json").stdout)["items"]
+    (token,) = asked(run, "token")["items"]
     run("token", "revoke", token["id"])
     (fault,) = found(run, "server", code=1)
     assert fault["level"] == "fault" and "afterglow token create" in fault["mend"]
@@ -182,14 +173,14 @@ def spend(folder: Path, *calls: tuple[str, str, int, int]) -> None:
 
 @pytest.mark.spec("SAFE-4")
 def test_status_shows_today_by_model_and_purpose_against_the_ceiling(run: Run, filled: Path) -> None:
-    quiet = json.loads(run("status", "--json").stdout)["spend"]
+    quiet = asked(run, "status")["spend"]
     assert quiet["models"] == [] and quiet["ceiling_reached"] is False and quiet["put_off"] == []
     spend(filled, ("dear", "facts", 1_000, 90_000), ("cheap", "fold", 5_000, 1_000), ("dear", "facts", 500, 10_000))
     shown = one_line(run("status").stdout)
     assert "$0.1010 of $5, 6,500 of 5,000,000 tokens, in 3 calls" in shown
     assert "dear for facts: $0.1000, 1,500 tokens, 2 calls" in shown
     assert "cheap for fold: $0.0010, 5,000 tokens, 1 call" in shown
-    found = json.loads(run("status", "--json").stdout)["spend"]
+    found = asked(run, "status")["spend"]
     assert [(each["model"], each["purpose"], each["calls"]) for each in found["models"]] == [
         ("dear", "facts", 2),
         ("cheap", "fold", 1),
@@ -220,7 +211,7 @@ def test_status_shows_what_a_breaker_said_to_the_work_it_put_off(run: Run, fille
         await memory.store.give_back(claim, said, wait_seconds=60, park=False)
 
     really(filled, fail)
-    (put_off,) = json.loads(run("status", "--json").stdout)["spend"]["put_off"]
+    (put_off,) = asked(run, "status")["spend"]["put_off"]
     assert put_off["why"] == said and put_off["subject"] == "s"
     assert f"put off facts of s: {said}" in one_line(run("status").stdout)
 
@@ -249,7 +240,7 @@ def test_a_hint_is_changed_only_where_it_is_a_command() -> None:
 
 def test_every_finding_of_a_filled_folder_has_a_name_and_a_sentence(run: Run, filled: Path) -> None:
     remember(filled, lambda memory: memory.append(KATE, "user", "hello"))
-    items = json.loads(run("doctor", "--json").stdout)["items"]
+    items = asked(run, "doctor")["items"]
     names = {each["name"] for each in items}
     assert {"settings", "data folder", "database", "soundness", "work", "primary", "spend", "clock", "model"} <= names
     assert all(each["text"] and (each["mend"] is not None or each["level"] == "fine") for each in items)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,36 +15,29 @@ from afterglow.cli import app as command_line
 from afterglow.errors import ClaimLost, StoreFull
 from afterglow.model import Request
 from afterglow.remembering import Remembered
-from tests.doors.conftest import EVIL, Run
-from tests.doors.test_cli_contexts import KEYS
-from tests.doors.test_cli_summaries import ago, answering, one_line, really
+from tests.doors.conftest import Prepare
+from tests.kit.command_line import EVIL, Run, ago, answering, asked, one_line, really
+from tests.kit.command_line import facts_of as items
+from tests.kit.processes import Process
 from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("FACT-11", "DOOR-2")
 
 
-@pytest.fixture(autouse=True)
-def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (*KEYS, "OLLAMA_HOST", "OLLAMA_MODEL"):
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.fixture
-def told(run: Run, folder: Path) -> Path:
+def told(run: Run, folder: Path, prepare: Prepare) -> Path:
     """A data folder in which ana said what she likes, what was decided, and what it costs."""
-    run("init")
 
     async def say(memory: Memory) -> None:
         await memory.append(KATE, "user", "I prefer aisle seats on flights. My dentist is Dr Weber.")
         await memory.append(KATE, "assistant", "Noted.")
         await memory.append(KATE, "user", "We decided to rent the hall for 500 EUR.")
 
-    really(folder, say)
-    return folder
+    def make() -> None:
+        run("init")
+        really(folder, say)
 
-
-def items(run: Run, *more: str) -> list[dict[str, Any]]:
-    return json.loads(run("facts", "list", "--json", *more).stdout)["items"]
+    return prepare("told", make)
 
 
 def test_facts_are_read_listed_and_shown_with_their_proof(run: Run, told: Path) -> None:
@@ -60,7 +51,7 @@ def test_facts_are_read_listed_and_shown_with_their_proof(run: Run, told: Path) 
     assert waiting["why"] == "it holds money"
     proof = run("facts", "show", waiting["id"]).stdout
     assert "Proof: turn 3" in proof and "user 3: We decided to rent the hall for 500 EUR." in proof
-    data = json.loads(run("facts", "show", waiting["id"], "--json").stdout)
+    data = asked(run, "facts", "show", waiting["id"])
     assert [turn["seq"] for turn in data["proofs"][0]["turns"]] == [1, 2, 3]
     assert [each["content"] for each in items(run, "--type", "person")] == ["My dentist is Dr Weber."]
     assert "No fact fits" in run("facts", "list", "--type", "event").stderr
@@ -68,7 +59,7 @@ def test_facts_are_read_listed_and_shown_with_their_proof(run: Run, told: Path) 
 
 @pytest.mark.spec("FACT-11", "SAFE-3")
 def test_who_forgets_a_fact_is_told_where_the_files_still_hold_it(run: Run, told: Path) -> None:
-    fact = json.loads(run("facts", "add", "I like green tea", "--json").stdout)["fact"]
+    fact = asked(run, "facts", "add", "I like green tea")["fact"]
     (folder,) = (told / "memory").glob("*/facts")
     folder.rename(folder.parent / "elsewhere")
     folder.symlink_to("elsewhere")
@@ -81,14 +72,14 @@ def test_the_owner_approves_rejects_edits_and_forgets(run: Run, told: Path) -> N
     (waiting,) = items(run, "--status", "pending")
     assert run("facts", "approve", waiting["id"]).stdout.startswith("Approved: ")
     assert "only a pending one can be rejected" in run("facts", "reject", waiting["id"], code=2).stderr
-    added = json.loads(run("facts", "add", "I like green tea", "--type", "preference", "--json").stdout)["fact"]
-    edited = json.loads(run("facts", "edit", added["id"], "I like black tea", "--json").stdout)["fact"]
+    added = asked(run, "facts", "add", "I like green tea", "--type", "preference")["fact"]
+    edited = asked(run, "facts", "edit", added["id"], "I like black tea")["fact"]
     assert edited["supersedes"] == added["id"]
     assert run("facts", "forget", edited["id"], "--yes").stdout.startswith(
         f"Forgotten: {edited['id']}\nWhat it had taken"
     )
     assert "black tea" not in run("facts", "list", "--status", "all").stdout
-    assert json.loads(run("facts", "show", added["id"], "--json").stdout)["fact"]["status"] == "active"
+    assert asked(run, "facts", "show", added["id"])["fact"]["status"] == "active"
     assert "(forgotten)" in run("facts", "show", edited["id"]).stdout
 
 
@@ -100,16 +91,19 @@ def likes(name: str) -> str:
 
 
 @pytest.fixture
-def three(run: Run, folder: Path) -> Path:
+def three(run: Run, folder: Path, prepare: Prepare) -> Path:
     """Three talks, each with something to keep; alpha is the oldest."""
-    run("init")
-    for days, name in zip((3, 2, 1), NAMES, strict=True):
 
-        async def say(memory: Memory, name: str = name) -> None:
-            await memory.append(KATE, "user", likes(name), session=name)
+    def make() -> None:
+        run("init")
+        for days, name in zip((3, 2, 1), NAMES, strict=True):
 
-        really(folder, say, ago(days=days))
-    return folder
+            async def say(memory: Memory, name: str = name) -> None:
+                await memory.append(KATE, "user", likes(name), session=name)
+
+            really(folder, say, ago(days=days))
+
+    return prepare("three likes", make)
 
 
 def claiming(request: Request) -> str:
@@ -142,7 +136,7 @@ def test_a_session_that_cannot_be_read_delays_no_other_and_is_told(
 
 
 @pytest.mark.spec("P6", "P7")
-def test_an_error_nobody_expected_in_one_session_delays_no_other(
+def test_an_unexpected_error_in_one_session_delays_no_other(
     run: Run, three: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def script(request: Request) -> str:
@@ -214,12 +208,10 @@ def test_broken_off_it_says_what_was_kept_of_the_session_under_way(
 
     really(three, say)
     monkeypatch.setenv("AFTERGLOW_FACTS__PART_TOKENS", "200")
-    process = subprocess.Popen(
-        [sys.executable, "-c", BROKEN_OFF, likes("gamma")], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert process.stderr and process.stderr.readline() == "asked of the last part\n"
-    process.send_signal(signal.SIGINT)
-    told, wrong = process.communicate(timeout=60)
+    with Process(likes("gamma"), script=BROKEN_OFF) as process:
+        assert process.stderr and process.stderr.readline() == "asked of the last part\n"
+        process.send_signal(signal.SIGINT)
+        told, wrong = process.communicate()
     assert (process.returncode, told) == (130, "")
     assert len(items(run)) == 1
     assert "Broken off: 1 new fact" in wrong and "Running it again goes on with the rest" in one_line(wrong)
@@ -228,7 +220,7 @@ def test_broken_off_it_says_what_was_kept_of_the_session_under_way(
 def test_facts_are_found_by_search_and_the_files_follow(run: Run, told: Path) -> None:
     run("facts", "extract")
     assert "I prefer aisle seats on flights." in run("facts", "search", "aisle", "seat").stdout
-    hits = json.loads(run("search", "aisle", "--kind", "fact", "--json").stdout)["items"]
+    hits = asked(run, "search", "aisle", "--kind", "fact")["items"]
     assert [hit["kind"] for hit in hits] == ["fact"]
     (index,) = told.rglob("index.json")
     assert json.loads(index.read_text())["count"] == 3
@@ -249,17 +241,17 @@ def test_whose_facts_is_asked_where_there_are_several(run: Run, told: Path) -> N
     assert KATE.owner in error and OTHER.owner in error and "--owner" in error
     run("facts", "add", "I like tea", "--owner", OTHER.owner)
     assert items(run, "--owner", KATE.owner) == []
-    assert len(items(run)) == 1, "without a name it is everybody's"
+    assert len(items(run)) == 1, "without a name it is that of all owners"
 
 
 def test_a_superseded_fact_names_what_took_its_place(run: Run, told: Path) -> None:
-    old = json.loads(run("facts", "add", "I like green tea", "--json").stdout)["fact"]
-    new = json.loads(run("facts", "edit", old["id"], "I like black tea", "--json").stdout)["fact"]
+    old = asked(run, "facts", "add", "I like green tea")["fact"]
+    new = asked(run, "facts", "edit", old["id"], "I like black tea")["fact"]
     shown = run("facts", "show", old["id"]).stdout
     assert "superseded by" in shown and f"{new['id']}: I like black tea" in shown
-    newer = json.loads(run("facts", "show", old["id"], "--json").stdout)["superseded_by"]
+    newer = asked(run, "facts", "show", old["id"])["superseded_by"]
     assert (newer["id"], newer["content"]) == (new["id"], "I like black tea")
-    assert json.loads(run("facts", "show", new["id"], "--json").stdout)["superseded_by"] is None
+    assert asked(run, "facts", "show", new["id"])["superseded_by"] is None
     assert "superseded by" not in run("facts", "show", new["id"]).stdout
 
 
@@ -271,9 +263,9 @@ def test_who_states_a_fact_is_told_whose_it_is_and_whether_it_is_new(run: Run, t
         run("facts", "add", "i like green tea!").stdout
         == f"Known already of {KATE.owner}: {fact['id']}: I like green tea\n"
     )
-    again = json.loads(run("facts", "add", "I like green tea", "--json").stdout)
+    again = asked(run, "facts", "add", "I like green tea")
     assert (again["new"], again["changed"], again["fact"]["id"]) == (False, False, fact["id"])
-    new = json.loads(run("facts", "add", "I like rye bread", "--json").stdout)
+    new = asked(run, "facts", "add", "I like rye bread")
     assert (new["new"], new["changed"], new["fact"]["owner"]) == (True, True, KATE.owner)
 
 
@@ -292,25 +284,23 @@ def test_what_a_fact_holds_does_not_come_alive_in_a_terminal(run: Run, told: Pat
     assert "\x1b[31m" not in run("facts").stdout
 
 
-@pytest.mark.parametrize(
-    ("call", "code", "words"),
-    [
-        ("facts show nothing", 2, "there is no fact 'nothing'"),
-        ("facts approve nothing", 2, "there is no fact 'nothing'"),
-        ("facts add x --type secret", 2, "type 'secret' is not known"),
-        ("facts list --status open", 2, "status 'open' is not known"),
-        ("facts extract nowhere", 2, "nowhere"),
-        ("facts search", 2, "Missing argument"),
-        ("search x --kind thing", 2, "'thing' is no kind"),
-        ("search x --regex --kind fact", 2, "--regex looks through turns alone"),
-    ],
-)
-def test_bad_input_is_told_in_a_sentence(run: Run, told: Path, call: str, code: int, words: str) -> None:
-    assert words in run(*call.split(), code=code).stderr
+def test_bad_input_is_told_in_a_sentence(run: Run, told: Path, subtests: pytest.Subtests) -> None:
+    for call, words in (
+        ("facts show nothing", "there is no fact 'nothing'"),
+        ("facts approve nothing", "there is no fact 'nothing'"),
+        ("facts add x --type secret", "type 'secret' is not known"),
+        ("facts list --status open", "status 'open' is not known"),
+        ("facts extract nowhere", "nowhere"),
+        ("facts search", "Missing argument"),
+        ("search x --kind thing", "'thing' is no kind"),
+        ("search x --regex --kind fact", "--regex looks through turns alone"),
+    ):
+        with subtests.test(call=call):
+            assert words in run(*call.split(), code=2).stderr
 
 
 @pytest.mark.spec("FACT-6")
-def test_nobodys_files_are_not_written_and_the_longest_list_is_shown(run: Run, told: Path) -> None:
+def test_files_of_no_owner_are_not_written_and_the_longest_list_is_shown(run: Run, told: Path) -> None:
     assert "there is no owner 'nope'" in run("facts", "rebuild", "--owner", "nope", code=2).stderr
     assert not (told / "memory" / "nope").exists()
     run("facts", "extract")
@@ -402,7 +392,7 @@ def test_a_fact_without_a_word_in_an_older_export_stops_no_import_and_is_counted
 
 def test_the_owner_gives_a_fact_another_type_and_it_is_the_same_fact(run: Run, told: Path) -> None:
     run("facts", "extract")
-    fact = json.loads(run("facts", "add", "I like green tea", "--json").stdout)["fact"]
+    fact = asked(run, "facts", "add", "I like green tea")["fact"]
     assert run("facts", "edit", fact["id"], "--type", "preference").stdout == (
         f"Known now as preference: {fact['id']}: I like green tea\n"
     )
@@ -438,7 +428,7 @@ def test_a_rebuild_that_leaves_files_as_they_are_fails_and_names_them(run: Run, 
 
 @pytest.mark.spec("FACT-11", "P12", "DOOR-2")
 def test_a_proof_names_a_file_of_no_such_day_that_says_what_was_forgotten(run: Run, told: Path) -> None:
-    fact = json.loads(run("facts", "add", "I like green tea from Darjeeling", "--json").stdout)["fact"]
+    fact = asked(run, "facts", "add", "I like green tea from Darjeeling")["fact"]
     (facts,) = (told / "memory").glob("*/facts")
     for name in ("2026-11-30.json", "2026-11-31.json"):
         (facts / name).write_text(f"broken: {fact['content']}")
@@ -446,7 +436,7 @@ def test_a_proof_names_a_file_of_no_such_day_that_says_what_was_forgotten(run: R
     done = CliRunner().invoke(command_line, typed, catch_exceptions=False)
     proof = json.loads(done.stdout)["proof"]
     assert done.exit_code == 1
-    assert not (facts / "2026-11-30.json").exists(), "what nobody can read might still say it"
+    assert not (facts / "2026-11-30.json").exists(), "what cannot be read might still say it"
     assert {found.split(": ")[0] for found in proof["found"]} == {str(facts / "2026-11-31.json")}
 
 
@@ -454,9 +444,9 @@ def test_a_proof_names_a_file_of_no_such_day_that_says_what_was_forgotten(run: R
 def test_who_forgets_a_fact_is_told_what_counts_again_and_which_files_were_replaced(run: Run, told: Path) -> None:
     run("facts", "extract")
     (known,) = [each for each in items(run) if "aisle" in each["content"]]
-    edited = json.loads(run("facts", "edit", known["id"], "I prefer the window seat.", "--json").stdout)["fact"]
+    edited = asked(run, "facts", "edit", known["id"], "I prefer the window seat.")["fact"]
     (broken_file,) = [path for path in told.rglob("*.json") if path.parent.name == "facts" and path.stem != "index"][:1]
-    broken_file.write_text("{ nobody can read this")
+    broken_file.write_text("{ not to be read")
     run("facts", "rebuild", code=1)
     done = run("facts", "forget", edited["id"], "--yes")
     assert f"What it had taken the place of counts again: {known['id']}: {known['content']}" in one_line(done.stdout)
@@ -471,8 +461,8 @@ def test_an_approved_edit_takes_the_place_of_what_stands_there_now(run: Run, tol
     index.write_text(index.read_text().replace(known["content"], "I prefer the middle seat."))
     run("facts", "rebuild")
     (waiting,) = [each for each in items(run, "--status", "pending") if "middle" in each["content"]]
-    newer = json.loads(run("facts", "edit", known["id"], "I prefer the window seat.", "--json").stdout)["fact"]
+    newer = asked(run, "facts", "edit", known["id"], "I prefer the window seat.")["fact"]
     run("facts", "approve", waiting["id"])
     seats = [each["content"] for each in items(run) if "seat" in each["content"]]
     assert seats == ["I prefer the middle seat."], "what was stated meanwhile is superseded too"
-    assert json.loads(run("facts", "show", waiting["id"], "--json").stdout)["fact"]["supersedes"] == newer["id"]
+    assert asked(run, "facts", "show", waiting["id"])["fact"]["supersedes"] == newer["id"]

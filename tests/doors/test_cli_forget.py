@@ -12,27 +12,29 @@ from typer.testing import CliRunner
 from afterglow import Memory
 from afterglow.cli import app as command_line
 from afterglow.cli import logfile
-from tests.doors.conftest import Run
-from tests.doors.test_cli_summaries import one_line, really
+from tests.doors.conftest import Prepare
+from tests.kit.command_line import Run, asked, one_line, really, session_of
 from tests.kit.records import KATE
 
 pytestmark = pytest.mark.spec("SAFE-3", "P12", "DOOR-2")
 
 
 @pytest.fixture
-def session(run: Run, folder: Path) -> str:
+def session(run: Run, folder: Path, prepare: Prepare) -> str:
     """A session in which something was said that is to be forgotten, and facts were drawn from it."""
-    run("init")
 
-    async def say(memory: Memory) -> str:
+    async def say(memory: Memory) -> None:
         turn = await memory.append(KATE, "user", "I prefer zebrafinch tea with Dr Weberknecht.")
         await memory.append(KATE, "user", "I like plain water.")
-        found = await memory.session(turn.session, owner=KATE.owner)
-        await memory.facts.extract(found)
+        await memory.facts.extract(await memory.session(turn.session, owner=KATE.owner))
         await memory.facts.write_files(KATE.owner)
-        return found.id
 
-    return really(folder, say)
+    def make() -> None:
+        run("init")
+        really(folder, say)
+
+    prepare("zebrafinch", make)
+    return session_of(run)
 
 
 def somewhere(folder: Path, word: str) -> list[str]:
@@ -48,9 +50,7 @@ def test_a_turn_is_forgotten_with_what_came_from_it_and_the_bytes_are_searched(
     assert done.stdout.endswith(": nothing of it was found.\n")
     assert somewhere(folder, "zebrafinch") == []
     assert "(forgotten)" in run("sessions", "show", session).stdout
-    assert [each["content"] for each in json.loads(run("facts", "list", "--json").stdout)["items"]] == [
-        "I like plain water."
-    ]
+    assert [each["content"] for each in asked(run, "facts", "list")["items"]] == ["I like plain water."]
 
 
 def test_who_forgets_a_turn_again_is_told_that_nothing_is_proved_by_it(run: Run, session: str) -> None:
@@ -59,7 +59,7 @@ def test_who_forgets_a_turn_again_is_told_that_nothing_is_proved_by_it(run: Run,
     told = f"Forgotten already: turn 1 of {session}; no word of it is left that could be looked for."
     assert one_line(again) == told
     assert run("forget", "turn", session, "1", "--yes").stdout == f"Forgotten already: turn 1 of {session}.\n"
-    assert json.loads(run("forget", "turn", session, "1", "--yes", "--verify", "--json").stdout)["proof"] is None
+    assert asked(run, "forget", "turn", session, "1", "--yes", "--verify")["proof"] is None
 
 
 def test_where_all_that_is_forgotten_is_too_short_no_search_is_spoken_of(run: Run, folder: Path, session: str) -> None:
@@ -70,7 +70,7 @@ def test_where_all_that_is_forgotten_is_too_short_no_search_is_spoken_of(run: Ru
 
 
 def test_a_session_and_an_owner_are_forgotten(run: Run, folder: Path, session: str) -> None:
-    proof = json.loads(run("forget", "session", session, "--yes", "--verify", "--json").stdout)["proof"]
+    proof = asked(run, "forget", "session", session, "--yes", "--verify")["proof"]
     assert proof["clean"] and proof["found"] == []
     assert "no session" in run("sessions", "show", session, code=2).stderr.lower()
     run("forget", "owner", KATE.owner, "--yes", "--verify")
@@ -106,12 +106,12 @@ def test_a_proof_says_where_the_name_of_whom_nothing_is_to_stay_still_is(run: Ru
 
 
 def test_a_statement_to_afterglow_is_forgotten_with_its_fact(run: Run, folder: Path, session: str) -> None:
-    fact = json.loads(run("facts", "add", "I keep a quokka", "--json").stdout)["fact"]
+    fact = asked(run, "facts", "add", "I keep a quokka")["fact"]
     run("forget", "fact", fact["id"], "--yes")
     assert "quokka" not in run("search", "quokka").stdout
 
 
-def test_nobody_forgets_by_a_slip_of_the_hand(run: Run, session: str) -> None:
+def test_nothing_is_forgotten_by_a_slip_of_the_hand(run: Run, session: str) -> None:
     assert "say --yes if that is meant" in run("forget", "session", session, code=2).stderr
     assert "there is no owner 'nobody'" in run("forget", "owner", "nobody", "--yes", code=2).stderr
     assert "turns 2 to 1 are no run; write 1 to 2" in run("forget", "turn", session, "2", "1", "--yes", code=2).stderr

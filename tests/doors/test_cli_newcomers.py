@@ -1,4 +1,4 @@
-"""What somebody meets who tries the command line for the first time: slips of the hand, odd states, hints to be pasted."""
+"""What a person meets who tries the command line for the first time: slips of the hand, odd states, hints to be pasted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import os
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,42 +18,32 @@ from afterglow.model import scripted
 from afterglow.model.scripted import ScriptedModel
 from afterglow.work import Due, Limits
 from afterglow.worker import Worker
-from tests.doors.conftest import Run
-from tests.doors.test_cli_contexts import KEYS
-from tests.doors.test_cli_facts import items
-from tests.doors.test_cli_summaries import fill, one_line, really
+from tests.doors.conftest import Prepare
+from tests.kit.command_line import Run, asked, findings, one_line, really, summary_form
+from tests.kit.command_line import facts_of as items
 from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("DOOR-2")
 
 
-@pytest.fixture(autouse=True)
-def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (*KEYS, "OLLAMA_HOST", "OLLAMA_MODEL", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.fixture
-def told(run: Run, folder: Path) -> Path:
+def told(run: Run, folder: Path, prepare: Prepare) -> Path:
     """A data folder in which ana said what she likes and what a hall costs, and it was read for facts."""
-    run("init")
 
     async def say(memory: Memory) -> None:
         await memory.append(KATE, "user", "I prefer aisle seats on flights. My dentist is Dr Weber.", session="talk")
         await memory.append(KATE, "user", "We decided to rent the hall for 500 EUR.", session="talk")
 
-    really(folder, say)
-    run("facts", "extract")
-    return folder
+    def make() -> None:
+        run("init")
+        really(folder, say)
+        run("facts", "extract")
+
+    return prepare("told and read", make)
 
 
 def settings(folder: Path, text: str) -> None:
     (folder / "afterglow.toml").write_text(text)
-
-
-def findings(run: Run, name: str, code: int = 0) -> list[dict[str, Any]]:
-    shown = json.loads(run("doctor", "--json", code=code).stdout)["items"]
-    return [each for each in shown if each["name"] == name]
 
 
 # whose memory
@@ -77,7 +66,7 @@ def test_of_several_owners_the_one_who_talks_in_this_terminal_is_meant(
 
     really(told, talk)
     assert "Brandt" in run("search", "dentist").stdout
-    assert json.loads(run("goals", "record", "parcel", "done", "--json").stdout)["owner"] == here.owner
+    assert asked(run, "goals", "record", "parcel", "done")["owner"] == here.owner
 
 
 # facts
@@ -91,7 +80,7 @@ def test_what_is_approved_or_rejected_twice_is_said_to_be_so_already(run: Run, t
     (before,) = (each for each in items(run) if each["id"] == id)
     again = run("facts", "approve", id)
     assert again.stdout.startswith(f"{id} was active already; nothing was changed: We decided")
-    assert json.loads(run("facts", "approve", id, "--json").stdout)["changed"] is False
+    assert asked(run, "facts", "approve", id)["changed"] is False
     assert [each for each in items(run) if each["id"] == id] == [before]
     assert "only a pending one can be rejected" in run("facts", "reject", id, code=2).stderr
     run("facts", "forget", id, "--yes")
@@ -102,7 +91,7 @@ def test_what_is_approved_or_rejected_twice_is_said_to_be_so_already(run: Run, t
 
 @pytest.mark.spec("SAFE-3")
 def test_a_fact_is_forgotten_only_if_that_is_meant_and_its_bytes_are_searched(run: Run, told: Path) -> None:
-    fact = json.loads(run("facts", "add", "Ana keeps a quokka called Bertram", "--json").stdout)["fact"]["id"]
+    fact = asked(run, "facts", "add", "Ana keeps a quokka called Bertram")["fact"]["id"]
     for call in (("facts", "forget"), ("forget", "fact")):
         assert f"this forgets fact {fact} for ever; say --yes" in run(*call, fact, code=2).stderr
     done = run("facts", "forget", fact, "--yes", "--verify").stdout
@@ -170,7 +159,7 @@ def test_the_proof_is_short_and_names_every_place_only_if_asked(run: Run, told: 
 
 
 @pytest.mark.spec("FACT-6")
-def test_the_doctor_shows_memory_files_that_nobody_can_read(run: Run, told: Path) -> None:
+def test_the_doctor_shows_memory_files_that_cannot_be_read(run: Run, told: Path) -> None:
     (fine,) = findings(run, "memory files")
     assert fine["level"] == "fine"
     (page,) = told.rglob("facts/2*.json")
@@ -184,9 +173,8 @@ def test_the_doctor_shows_memory_files_that_nobody_can_read(run: Run, told: Path
     assert findings(run, "memory files") == [fine]
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "words"),
-    [
+def test_the_doctor_checks_every_model_that_the_settings_name(run: Run, told: Path, subtests: pytest.Subtests) -> None:
+    for text, name, words in (
         ('[summaries]\nmodel = "nonsense"', "summaries.model", "is of no provider in particular"),
         ('[summaries]\nmodel = "gpt-4.1-mini"', "summaries.model", "OPENAI_API_KEY"),
         ('[facts]\nmodel = "claude-haiku-4-5"', "facts.model", "ANTHROPIC_API_KEY"),
@@ -194,14 +182,11 @@ def test_the_doctor_shows_memory_files_that_nobody_can_read(run: Run, told: Path
         ('[compaction]\nbase_url = "http://127.0.0.1:9/v1"', "model", "no model is named"),
         ('[search]\nembedder = "openai:text-embedding-3-small"', "search.embedder", "OPENAI_API_KEY"),
         ('[search]\nembedder = "nonsense"', "search.embedder", "is no embedder"),
-    ],
-)
-def test_the_doctor_checks_every_model_that_the_settings_name(
-    run: Run, told: Path, text: str, name: str, words: str
-) -> None:
-    settings(told, text)
-    (found,) = findings(run, name, code=1)
-    assert found["level"] == "fault" and words in found["text"] and found["mend"]
+    ):
+        with subtests.test(text=text):
+            settings(told, text)
+            (found,) = findings(run, name, code=1)
+            assert found["level"] == "fault" and words in found["text"] and found["mend"]
 
 
 def test_the_doctor_says_where_each_model_comes_from(run: Run, told: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,20 +203,18 @@ def test_the_doctor_says_where_each_model_comes_from(run: Run, told: Path, monke
 
 
 @pytest.mark.spec("SRC-6")
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
+def test_the_doctor_looks_for_what_each_source_needs(run: Run, told: Path, subtests: pytest.Subtests) -> None:
+    for text, words in (
         ('kind = "calendar"\naddress = "nosuch.ics"', "there is nothing at "),
         ('kind = "mail"\naddress = "maildir:nosuch"', "there is nothing at "),
         ('kind = "command"\ncommand = ["nosuch-program"]', "there is no program nosuch-program"),
         ('kind = "agent"\naddress = "nosuch_package.module:report"', "nosuch_package.module:report is not installed"),
         ('kind = "http"\naddress = "https://a.example"\npassword_env = "NOSUCH"', "NOSUCH"),
-    ],
-)
-def test_the_doctor_looks_for_what_each_source_needs(run: Run, told: Path, text: str, words: str) -> None:
-    settings(told, f"[sources.one]\n{text}")
-    (found,) = findings(run, "source")
-    assert found["level"] == "warning" and found["text"].startswith("one: ") and words in found["text"]
+    ):
+        with subtests.test(text=text):
+            settings(told, f"[sources.one]\n{text}")
+            (found,) = findings(run, "source")
+            assert found["level"] == "warning" and found["text"].startswith("one: ") and words in found["text"]
 
 
 # hints
@@ -269,8 +252,8 @@ def test_work_of_several_owners_is_listed_with_whose_it_is(run: Run, told: Path)
 
 @pytest.mark.spec("SAFE-4", "P6")
 def test_work_that_is_tried_again_by_hand_need_not_wait_for_the_breaker(run: Run, told: Path) -> None:
-    """The server's breaker is open, and the operator, who has mended the key, is in another process."""
-    model = ScriptedModel([scripted.WRONG_KEY, scripted.WRONG_KEY, fill, fill])
+    """The server's breaker is open, and the operator, who has put the key right, is in another process."""
+    model = ScriptedModel([scripted.WRONG_KEY, scripted.WRONG_KEY, summary_form, summary_form])
     chosen = Settings.model_validate({"data_dir": str(told), "spend": {"breaker_failures": 1, "breaker_seconds": 3600}})
 
     async def serve(memory: Memory) -> None:
@@ -291,7 +274,7 @@ def test_work_that_is_tried_again_by_hand_need_not_wait_for_the_breaker(run: Run
         )
 
     really(told, serve)
-    (failed,) = json.loads(run("work", "--kind", "summary", "--owner", KATE.owner, "--json").stdout)["items"]
+    (failed,) = asked(run, "work", "--kind", "summary", "--owner", KATE.owner)["items"]
     assert "is left alone for" in failed["last_error"]
 
 
@@ -299,14 +282,14 @@ def test_work_that_is_tried_again_by_hand_need_not_wait_for_the_breaker(run: Run
 
 
 @pytest.mark.spec("DOOR-8")
-@pytest.mark.parametrize("call", ["facts extract", "serve --port 0", "facts list", "init", "status", "facts rebuild"])
 def test_a_data_folder_that_cannot_be_is_told_in_one_sentence(
-    run: Run, tmp_path: Path, call: str, monkeypatch: pytest.MonkeyPatch
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("AFTERGLOW_DATA_DIR", str(tmp_path / "file" / "data"))
-    error = run(*call.split(), code=1).stderr
-    assert error.startswith("Error: ") and "InternalError" not in error and error.count(".\n") <= 1
+    for call in ("facts extract", "serve --port 0", "facts list", "init", "status", "facts rebuild"):
+        error = run(*call.split(), code=1).stderr
+        assert error.startswith("Error: ") and "InternalError" not in error and error.count(".\n") <= 1, call
 
 
 @pytest.mark.spec("DOOR-8")
@@ -322,15 +305,15 @@ def test_a_log_that_cannot_be_written_stops_the_server_with_a_sentence_and_no_ot
 
 @pytest.mark.spec("DOOR-8")
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-@pytest.mark.parametrize("call", ["facts extract", "serve --port 0", "facts add x", "status"])
-def test_a_folder_without_the_right_to_write_is_told_in_one_sentence(run: Run, told: Path, call: str) -> None:
+def test_a_folder_without_the_right_to_write_is_told_in_one_sentence(run: Run, told: Path) -> None:
     for path in (told / "afterglow.db", told / "afterglow.log", told):
         path.chmod(0o500 if path.is_dir() else 0o400)
     try:
-        error = one_line(run(*call.split(), code=1).stderr)
+        for call in ("facts extract", "serve --port 0", "facts add x", "status"):
+            error = one_line(run(*call.split(), code=1).stderr)
+            assert "cannot write the" in error and "writable" in error, call
     finally:
         told.chmod(0o700)
-    assert "cannot write the" in error and "writable" in error
 
 
 # empty turns

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from afterglow import Memory
-from tests.doors.conftest import Door, Run, remember
-from tests.doors.test_cli_summaries import one_line
+from tests.doors.conftest import Door
+from tests.kit.command_line import Run, asked, one_line, remember
 from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("DOOR-2")
@@ -18,12 +17,11 @@ HERE = replace(KATE, agent="assistant", channel="terminal", sender="ben")
 
 
 def owners(run: Run) -> list[str]:
-    return [each["id"] for each in json.loads(run("owners", "--json").stdout)["items"]]
+    return [each["id"] for each in asked(run, "owners")["items"]]
 
 
 @pytest.mark.spec("FACT-11")
-def test_the_first_owner_is_made_by_naming_it_and_others_only_on_purpose(run: Run, folder: Path) -> None:
-    run("init")
+def test_the_first_owner_is_made_by_naming_it_and_others_only_on_purpose(run: Run, begun: Path) -> None:
     run("facts", "add", "I like tea", "--owner", KATE.owner)
     mistyped = KATE.owner + "h"
     error = run("facts", "add", "I like tea", "--owner", mistyped, code=2).stderr
@@ -34,7 +32,7 @@ def test_the_first_owner_is_made_by_naming_it_and_others_only_on_purpose(run: Ru
 
 
 def test_of_the_owners_there_are_those_most_like_a_mistyped_name_are_named_first(run: Run, filled: Path) -> None:
-    others = [replace(KATE, agent="alfred", sender=f"somebody-{number:02}") for number in range(30)]
+    others = [replace(KATE, agent="alfred", sender=f"person-{number:02}") for number in range(30)]
 
     async def say(memory: Memory) -> None:
         for binding in (*others, replace(KATE, sender="zoe")):
@@ -63,14 +61,14 @@ async def test_over_http_no_mistyped_name_makes_an_owner(any_door: Door) -> None
         assert made.json()["owner"] == OTHER.owner, "a token was made for it"
 
 
-def test_no_fact_is_added_to_one_of_several_owners_that_nobody_named(
+def test_no_fact_is_added_to_one_of_several_owners_without_a_name(
     run: Run, filled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("getpass.getuser", lambda: "ben")
     remember(filled, lambda memory: memory.append(HERE, "user", "hello"))
     error = run("facts", "add", "I like tea", code=2).stderr
     assert "say whose with --owner" in error and HERE.owner in error and KATE.owner in error
-    assert not json.loads(run("facts", "--json").stdout)["items"]
+    assert not asked(run, "facts")["items"]
 
 
 @pytest.mark.parametrize("command", ["search window", "facts search window", "search --regex window"])
@@ -89,7 +87,7 @@ def test_of_several_owners_a_search_says_whose_memory_it_looked_through(
     assert not run(*command.split(), "--json").stderr
 
 
-@pytest.mark.parametrize("command", ["facts", "search tea", "sessions", "facts add tea", "audit", "work"])
-def test_an_empty_name_is_told_of_in_words_for_people(run: Run, filled: Path, command: str) -> None:
-    error = run(*command.split(), "--owner", " ", code=2).stderr
-    assert "the name is empty" in error and "EVERYONE" not in error
+def test_an_empty_name_is_told_of_in_words_for_people(run: Run, filled: Path) -> None:
+    for command in ("facts", "search tea", "sessions", "facts add tea", "audit", "work"):
+        error = run(*command.split(), "--owner", " ", code=2).stderr
+        assert "the name is empty" in error and "EVERYONE" not in error, command

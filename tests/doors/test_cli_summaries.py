@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import pty
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Awaitable, Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,49 +17,31 @@ from rich.cells import cell_len
 import afterglow
 from afterglow import Binding, Memory
 from afterglow.cli import summaries
-from afterglow.clock import Clock, FixedClock, SystemClock
+from afterglow.clock import FixedClock, SystemClock
 from afterglow.errors import StoreFull, StoreUnavailable
 from afterglow.model import Request, scripted
-from afterglow.model.scripted import ScriptedModel
-from afterglow.summaries import CATEGORIES, Filled
+from afterglow.summaries import CATEGORIES
 from afterglow.work import Due, Limits
-from tests.doors.conftest import EVIL, Run
-from tests.doors.test_cli import PROGRAM, in_a_terminal, levels, wait_until
-from tests.doors.test_cli_contexts import KEYS
+from tests.doors.conftest import Prepare
+from tests.kit.command_line import (
+    EVIL,
+    Run,
+    ago,
+    answering,
+    asked,
+    in_a_terminal,
+    levels,
+    one_line,
+    really,
+    summary_form,
+    titles,
+)
+from tests.kit.processes import Process
 from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("DOOR-2")
 
 PRICED = "openai:gpt-4o-mini"
-
-
-@pytest.fixture(autouse=True)
-def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No key of whoever runs the tests chooses the model."""
-    for name in (*KEYS, "OLLAMA_HOST", "OLLAMA_MODEL"):
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture
-def begun(run: Run, folder: Path) -> Path:
-    """A data folder with nothing in it yet."""
-    run("init")
-    return folder
-
-
-def really(folder: Path, act: Callable[[Memory], Awaitable[Any]], clock: Clock | None = None) -> Any:
-    """Do something with the memory as a library user would, at this hour: the command line has no other."""
-
-    async def inside() -> Any:
-        async with afterglow.open(folder, clock=clock or SystemClock()) as memory:
-            return await act(memory)
-
-    return asyncio.run(inside())
-
-
-def ago(**span: float) -> FixedClock:
-    now = SystemClock().now()
-    return FixedClock(now - timedelta(**span), seed=int(now.timestamp() * 1000) % 2**31)
 
 
 def say(name: str, text: str = "", to: Binding | None = None) -> Callable[[Memory], Awaitable[None]]:
@@ -78,54 +56,25 @@ def say(name: str, text: str = "", to: Binding | None = None) -> Callable[[Memor
 
 
 @pytest.fixture
-def three(begun: Path) -> Path:
+def three(run: Run, folder: Path, prepare: Prepare) -> Path:
     """Three talks: alpha 40 days ago, beta 3 days ago, gamma an hour ago."""
-    for name, clock in (("alpha", ago(days=40)), ("beta", ago(days=3)), ("gamma", ago(hours=1))):
-        really(begun, say(name), clock)
-    return begun
 
+    def make() -> None:
+        run("init")
+        for name, clock in (("alpha", ago(days=40)), ("beta", ago(days=3)), ("gamma", ago(hours=1))):
+            really(folder, say(name), clock)
 
-def fill(request: Request) -> str:
-    """The form filled in; sessions are told apart by their names."""
-    name = next((each for each in ("alpha", "beta", "gamma") if each in request.material), "a talk")
-    category = "decision" if name == "beta" else "planning"
-    filled = Filled(
-        title=f"About {name}",
-        summary=f"They looked at {name} and kept it.",
-        category=category,
-        decisions=[f"Keep {name}."],
-        open_threads=["Ask Carla."],
-        outcomes=["It is fine."],
-        people=[name],
-    )
-    return filled.model_dump_json()
-
-
-def answering(monkeypatch: pytest.MonkeyPatch, script: Any = None, **more: Any) -> ScriptedModel:
-    """Have this model answer in place of the settings' one."""
-    model = ScriptedModel(script or (lambda request: fill(request)), **more)
-    monkeypatch.setattr("afterglow.means.choose", lambda *_, **__: model)
-    return model
+    return prepare("three", make)
 
 
 def failing_for(*names: str) -> Callable[[Request], scripted.Step]:
-    return lambda request: scripted.WRONG_KEY if any(name in request.material for name in names) else fill(request)
-
-
-def asked(run: Run, *args: str) -> Any:
-    return json.loads(run(*args, "--json").stdout)
-
-
-def titles(run: Run, *args: str) -> list[str]:
-    return [each["title"] for each in asked(run, "summaries", *args)["items"]]
+    return lambda request: (
+        scripted.WRONG_KEY if any(name in request.material for name in names) else summary_form(request)
+    )
 
 
 def work_on_summaries(run: Run) -> list[Any]:
     return asked(run, "work", "--kind", "summary")["items"]
-
-
-def one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 # summaries
@@ -135,7 +84,7 @@ def one_line(text: str) -> str:
 def test_summaries_come_newest_first_with_all_that_was_found_in_them(
     run: Run, three: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answering(monkeypatch)
+    answering(monkeypatch, summary_form)
     run("summarize", "--all")
     result = run("summaries")
     assert titles(run) == ["About gamma", "About beta", "About alpha"]
@@ -158,7 +107,7 @@ def test_five_are_shown_unless_more_are_asked_for(run: Run, begun: Path) -> None
 
 @pytest.mark.spec("SUM-7", "SUM-2")
 def test_the_session_that_just_ended_is_on_top(run: Run, three: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    answering(monkeypatch)
+    answering(monkeypatch, summary_form)
     run("summarize", "--all")
     really(three, say("beta"))
     run("sunset", "beta", "--now")
@@ -166,27 +115,23 @@ def test_the_session_that_just_ended_is_on_top(run: Run, three: Path, monkeypatc
 
 
 @pytest.mark.spec("SUM-7")
-@pytest.mark.parametrize(
-    ("filters", "found"),
-    [
-        ("--owner kate/web/beta", ["beta"]),
-        ("--agent kate", ["gamma", "beta", "alpha"]),
-        ("--agent otto", []),
-        ("--since 4d", ["gamma", "beta"]),
-        ("--until 4d", ["alpha"]),
-        ("--since 4d --until 1d", ["beta"]),
-        ("--category decision", ["beta"]),
-        ("--words carla", ["gamma", "beta", "alpha"]),
-        ("--words looked --words alpha", ["alpha"]),
-        ("--limit 1", ["gamma"]),
-    ],
-)
-def test_every_filter_leaves_what_fits(
-    filters: str, found: list[str], run: Run, three: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answering(monkeypatch)
+def test_every_filter_leaves_what_fits(run: Run, three: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(monkeypatch, summary_form)
     run("summarize", "--all")
-    assert titles(run, *filters.split()) == [f"About {name}" for name in found]
+    found = {
+        "--owner kate/web/beta": ["beta"],
+        "--agent kate": ["gamma", "beta", "alpha"],
+        "--agent otto": [],
+        "--since 4d": ["gamma", "beta"],
+        "--until 4d": ["alpha"],
+        "--since 4d --until 1d": ["beta"],
+        "--category decision": ["beta"],
+        "--words carla": ["gamma", "beta", "alpha"],
+        "--words looked --words alpha": ["alpha"],
+        "--limit 1": ["gamma"],
+    }
+    wanted = {filters: [f"About {name}" for name in names] for filters, names in found.items()}
+    assert {filters: titles(run, *filters.split()) for filters in found} == wanted
 
 
 @pytest.mark.spec("SUM-7")
@@ -205,7 +150,7 @@ def test_it_says_when_the_answer_is_degraded_and_marks_each_that_is(
     run: Run, three: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("summarize", "gamma")
-    answering(monkeypatch)
+    answering(monkeypatch, summary_form)
     run("summarize", "beta")
     result = run("summaries")
     assert result.stdout.count("(made without a model)") == 1
@@ -244,7 +189,9 @@ def test_an_error_is_not_passed_off_as_an_empty_list(run: Run, three: Path, monk
 def test_one_summary_is_shown_whole_with_where_it_comes_from(
     run: Run, three: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answering(monkeypatch, lambda request: fill(request).replace("and kept it", "and kept it" + " for long" * 99))
+    answering(
+        monkeypatch, lambda request: summary_form(request).replace("and kept it", "and kept it" + " for long" * 99)
+    )
     assert "has no summary yet; `afterglow summarize beta` makes one" in run("summaries", "beta", code=2).stderr
     run("summarize", "beta")
     assert run("summaries", "beta").stdout.count("long") == 99
@@ -294,7 +241,7 @@ def test_it_can_be_for_one_owner_or_one_session(run: Run, three: Path) -> None:
 
 @pytest.mark.spec("SUM-8")
 def test_the_cost_is_shown_before_and_after(run: Run, three: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = answering(monkeypatch, name=PRICED, usd_per_million_tokens=20.0)
+    model = answering(monkeypatch, summary_form, name=PRICED, usd_per_million_tokens=20.0)
     result = run("summarize", "--all")
     before = re.search(r"3 sessions are to be summarised by openai:gpt-4o-mini: roughly ([\d,]+) tokens, \$0\.00\d\d\.",
                        one_line(result.stderr))  # fmt: skip
@@ -308,7 +255,7 @@ def test_the_cost_is_shown_before_and_after(run: Run, three: Path, monkeypatch: 
 
 @pytest.mark.spec("SUM-8")
 def test_a_cost_that_is_not_known_is_not_called_nothing(run: Run, three: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    answering(monkeypatch)
+    answering(monkeypatch, summary_form)
     result = run("summarize", "--all")
     assert "at a cost that is not known" in one_line(result.stderr)
     assert result.stdout == "3 summaries were made, at a cost that is not known.\n"
@@ -325,7 +272,7 @@ def test_without_a_model_it_costs_nothing_and_says_so(run: Run, three: Path) -> 
 
 @pytest.mark.spec("SUM-8")
 def test_a_dry_run_tells_the_cost_and_makes_nothing(run: Run, three: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = answering(monkeypatch, name=PRICED)
+    model = answering(monkeypatch, summary_form, name=PRICED)
     assert run("summarize", "--dry-run").stdout.startswith("2 sessions of the last 30 days are to be summarised by")
     estimate = asked(run, "summarize", "--dry-run", "--all")["estimate"]
     assert estimate["sessions"] == 3 and estimate["cost_usd"] > 0 and estimate["models"] == [PRICED]
@@ -336,7 +283,7 @@ def test_a_dry_run_tells_the_cost_and_makes_nothing(run: Run, three: Path, monke
 def test_what_has_nothing_new_costs_no_call_unless_it_is_forced(
     run: Run, three: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = answering(monkeypatch)
+    model = answering(monkeypatch, summary_form)
     run("summarize", "--all")
     run("summarize", "--all")
     assert "No call was made" in run("summarize", "beta").stderr
@@ -360,7 +307,7 @@ def test_a_session_that_fails_delays_no_other_and_is_told(
     assert "2 summaries were made" in told
     assert titles(run) == ["About beta", "About alpha"]
     assert "session gamma failed" in (three / "afterglow.log").read_text()
-    answering(monkeypatch)
+    answering(monkeypatch, summary_form)
     assert [each["session"] for each in asked(run, "summarize", "--all")["items"]] == ["gamma"]
 
 
@@ -384,11 +331,11 @@ def test_an_agent_whose_model_cannot_be_had_delays_no_other(run: Run, begun: Pat
 
 
 @pytest.mark.spec("P6")
-def test_an_error_nobody_expected_delays_no_other(run: Run, three: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_error_delays_no_other(run: Run, three: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def script(request: Request) -> str:
         if "gamma" in request.material:
             raise RuntimeError("a mistake")
-        return fill(request)
+        return summary_form(request)
 
     answering(monkeypatch, script)
     assert "an error of Afterglow's own (RuntimeError)" in one_line(run("summarize", "--all", code=1).stderr)
@@ -403,7 +350,7 @@ def test_what_cannot_be_stored_is_not_paid_for_again_and_again(
     async def full(*_: Any, **__: Any) -> None:
         raise StoreFull("the disk is full; make room, then repeat")
 
-    model = answering(monkeypatch)
+    model = answering(monkeypatch, summary_form)
     monkeypatch.setenv("AFTERGLOW_WORK__CONCURRENCY", "1")
     monkeypatch.setattr("afterglow.store.sqlite.SQLiteStore.commit_summary", full)
     told = one_line(run("summarize", "--all", code=1).stderr)
@@ -420,24 +367,31 @@ def test_by_hand_it_is_never_gated(run: Run, three: Path, monkeypatch: pytest.Mo
 
 BROKEN_OFF = """
 import sys
-from afterglow.cli import main
 from afterglow import means
+from afterglow.cli import main
 from afterglow.model import scripted
-from tests.doors.test_cli_summaries import fill
-model = scripted.ScriptedModel(lambda request: scripted.TIMEOUT if "alpha" in request.material else fill(request))
+from tests.kit.command_line import summary_form
+def answer(request):
+    if "alpha" not in request.material:
+        return summary_form(request)
+    print("asked of alpha", file=sys.stderr, flush=True)
+    return scripted.TIMEOUT
+model = scripted.ScriptedModel(answer)
 means.choose = lambda *_, **__: model
-sys.argv = ["afterglow", "summarize", "--all"]
 main()
 """
 
 
 @pytest.mark.spec("SUM-8")
-def test_broken_off_it_says_how_far_it_came_and_goes_on_from_there(run: Run, three: Path) -> None:
-    process = subprocess.Popen([sys.executable, "-c", BROKEN_OFF], stderr=subprocess.PIPE, stdout=subprocess.PIPE,
-                               text=True, cwd=Path(__file__).parent.parent.parent)  # fmt: skip
-    wait_until(lambda: len(titles(run)) == 2)
-    process.send_signal(signal.SIGINT)
-    told, wrong = process.communicate(timeout=60)
+def test_broken_off_it_says_how_far_it_came_and_goes_on_from_there(
+    run: Run, three: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AFTERGLOW_WORK__CONCURRENCY", "1")  # the newest first, so alpha last
+    with Process("summarize", "--all", script=BROKEN_OFF) as process:
+        assert process.stderr
+        assert "asked of alpha\n" in iter(process.stderr.readline, "")
+        process.send_signal(signal.SIGINT)
+        told, wrong = process.communicate()
     assert (process.returncode, told) == (130, "")
     assert "Broken off: 2 summaries were made" in wrong and "Running it again goes on with the rest" in one_line(wrong)
     assert "Traceback" not in wrong
@@ -451,18 +405,10 @@ def test_a_terminal_is_shown_a_bar(three: Path) -> None:
 
 
 @pytest.mark.parametrize(("answer", "code"), [("n", 130), ("y", 0)])
-def test_somebody_is_asked_before_all_is_paid_for_again(answer: str, code: int, run: Run, three: Path) -> None:
+def test_a_person_is_asked_before_all_is_paid_for_again(answer: str, code: int, run: Run, three: Path) -> None:
     run("summarize", "--all")
     before = [each["created_at"] for each in asked(run, "summaries")["items"]]
-    main, side = pty.openpty()
-    os.write(main, f"{answer}\n".encode())
-    asking = subprocess.run(
-        [PROGRAM, "summarize", "--all", "--force"], stdin=side, stderr=side, stdout=side, timeout=60
-    )
-    shown = os.read(main, 65536).decode()
-    os.close(main)
-    os.close(side)
-    assert asking.returncode == code, shown
+    shown = in_a_terminal("summarize", "--all", "--force", typed=f"{answer}\n", code=code)
     assert "3 sessions are to be summarised by offline" in one_line(shown) and "Make all of them anew?" in shown
     after = [each["created_at"] for each in asked(run, "summaries")["items"]]
     assert (after == before) == (answer == "n")
@@ -474,7 +420,7 @@ def test_a_summary_by_hand_ends_the_work_that_was_parked_over_it(
 ) -> None:
     really(three, lambda memory: fail(memory, "kate/web/beta", "beta", park=True))
     assert asked(run, "status")["summarization"]["parked"] == 1
-    model = answering(monkeypatch)
+    model = answering(monkeypatch, summary_form)
     run("summarize", "beta")
     assert asked(run, "status")["summarization"]["parked"] == 0
     assert work_on_summaries(run) == []
@@ -494,7 +440,7 @@ async def fail(memory: Memory, owner: str, subject: str, *, park: bool, kind: An
 
 
 @pytest.mark.spec("SUM-2")
-def test_a_sunset_is_kept_when_nobody_is_primary_and_says_who_can_make_it(run: Run, three: Path) -> None:
+def test_a_sunset_is_kept_when_no_process_is_primary_and_says_who_can_make_it(run: Run, three: Path) -> None:
     result = run("sunset", "beta")
     text = one_line(result.stdout)
     assert text.startswith("beta has ended. Its summary is due, and no process is primary now. That is kept")
@@ -514,7 +460,7 @@ def test_a_sunset_names_the_primary_that_will_make_the_summary(run: Run, three: 
 
 @pytest.mark.spec("SUM-2")
 def test_a_sunset_can_be_made_now(run: Run, three: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = answering(monkeypatch)
+    model = answering(monkeypatch, summary_form)
     text = run("sunset", "beta", "--now").stdout
     assert text.startswith("beta has ended.\nAbout beta\n") and "(sunset-event)" in text
     assert work_on_summaries(run) == []
@@ -530,7 +476,7 @@ def test_a_sunset_whose_summary_fails_stays_due(run: Run, three: Path, monkeypat
     assert "beta has ended, and its summary could not be made now: scripted does not accept the key" in told
     assert "It stays due" in told
     assert [each["reason"] for each in work_on_summaries(run)] == ["sunset-event"]
-    answering(monkeypatch)
+    answering(monkeypatch, summary_form)
     assert asked(run, "sunset", "beta", "--now")["summary"]["title"] == "About beta"
 
 
@@ -575,7 +521,7 @@ def test_a_session_is_cleared_and_restored_by_hand(run: Run, begun: Path) -> Non
 def test_sessions_are_listed_with_their_state_and_what_they_were_about(
     run: Run, three: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answering(monkeypatch)
+    answering(monkeypatch, summary_form)
     run("sunset", "beta", "--now")
     text = run("sessions").stdout
     assert "About beta" in text and "closed" in text and "open" in text
@@ -681,7 +627,7 @@ def test_what_is_put_off_is_not_called_done(run: Run, three: Path) -> None:
 
 
 @pytest.mark.spec("SUM-9", "SUM-10")
-def test_doctor_says_how_to_mend_what_is_parked_or_waits_for_nobody(
+def test_doctor_says_what_to_do_about_what_is_parked_or_waits_for_no_one(
     run: Run, three: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = levels(run("doctor", "--json"))
@@ -694,7 +640,7 @@ def test_doctor_says_how_to_mend_what_is_parked_or_waits_for_nobody(
     assert "summary of gamma: ModelBusy: the model said no" in text and "`afterglow work retry`" in text
     assert "1 wait to be made, and no process is primary → start `afterglow serve`" in text
     monkeypatch.setenv("AFTERGLOW_AUTO_SUMMARIZE", "false")
-    assert levels(run("doctor", "--json"))["auto_summarize"] == "fine", "that is somebody's wish"
+    assert levels(run("doctor", "--json"))["auto_summarize"] == "fine", "that is a wish"
     really(three, lambda memory: memory.store.take_primary("elsewhere:7", 1, lease_seconds=600))
     assert levels(run("doctor", "--json"))["summaries"] == "fine"
 
@@ -702,40 +648,41 @@ def test_doctor_says_how_to_mend_what_is_parked_or_waits_for_nobody(
 # Errors
 
 
-@pytest.mark.parametrize(
-    ("call", "code", "said"),
-    [
-        ("summaries nope", 2, "there is no session 'nope'"),
-        ("summaries --category bugs", 2, "'bugs' is no category; choose one of planning"),
-        ("summaries --limit 0", 2, "Invalid value for '--limit'"),
-        ("summaries --limit 5000", 2, "summaries.results_max"),
-        ("summaries --since now --until 1d", 2, "is not after it"),
-        ("summaries --since never", 2, "'never' is no time"),
-        ("summaries --words the", 2, "there is no word to look for"),
-        ("summaries --owner nobody", 2, "there is no owner 'nobody'"),
-        ("summaries beta --agent kate", 2, "one session is shown whole"),
-        ("summarize nope", 2, "there is no session 'nope'"),
-        ("summarize beta --all", 2, "one of the three"),
-        ("summarize beta --days 3", 2, "one of the three"),
-        ("summarize --days 3 --all", 2, "one of the three"),
-        ("summarize --days 0", 2, "Invalid value for '--days'"),
-        ("summarize --days 99999999", 2, "Invalid value for '--days'"),
-        ("summarize --owner nobody", 2, "there is no owner 'nobody'"),
-        ("sunset nope", 2, "there is no session 'nope'"),
-        ("sessions clear nope", 2, "there is no session 'nope'"),
-        ("sessions restore nope", 2, "there is no session 'nope'"),
-        ("work --kind nonsense", 2, "Invalid value for '--kind'"),
-        ("work retry beta --kind summary", 2, "no work about 'beta' has failed"),
-    ],
-)
+BAD_CALLS = [
+    ("summaries nope", "there is no session 'nope'"),
+    ("summaries --category bugs", "'bugs' is no category; choose one of planning"),
+    ("summaries --limit 0", "Invalid value for '--limit'"),
+    ("summaries --limit 5000", "summaries.results_max"),
+    ("summaries --since now --until 1d", "is not after it"),
+    ("summaries --since never", "'never' is no time"),
+    ("summaries --words the", "there is no word to look for"),
+    ("summaries --owner nobody", "there is no owner 'nobody'"),
+    ("summaries beta --agent kate", "one session is shown whole"),
+    ("summarize nope", "there is no session 'nope'"),
+    ("summarize beta --all", "one of the three"),
+    ("summarize beta --days 3", "one of the three"),
+    ("summarize --days 3 --all", "one of the three"),
+    ("summarize --days 0", "Invalid value for '--days'"),
+    ("summarize --days 99999999", "Invalid value for '--days'"),
+    ("summarize --owner nobody", "there is no owner 'nobody'"),
+    ("sunset nope", "there is no session 'nope'"),
+    ("sessions clear nope", "there is no session 'nope'"),
+    ("sessions restore nope", "there is no session 'nope'"),
+    ("work --kind nonsense", "Invalid value for '--kind'"),
+    ("work retry beta --kind summary", "no work about 'beta' has failed"),
+]
+
+
 @pytest.mark.spec("DOOR-2", "DOOR-8")
 def test_bad_input_gets_a_sentence_and_its_exit_code(
-    call: str, code: int, said: str, run: Run, begun: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, begun: Path, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
     monkeypatch.setenv("COLUMNS", "1000")
     really(begun, say("beta"))
-    assert said in run(*call.split(), code=code).stderr
-    assert said in json.loads(run(*call.split(), "--json", code=code).stderr)["error"]["message"]
+    for call, said in BAD_CALLS:
+        with subtests.test(call=call):
+            assert said in run(*call.split(), code=2).stderr
+            assert said in json.loads(run(*call.split(), "--json", code=2).stderr)["error"]["message"]
 
 
 @pytest.mark.spec("P13", "SUM-8")

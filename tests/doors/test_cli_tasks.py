@@ -9,7 +9,7 @@ import pytest
 
 from afterglow.agent.tasks import Tasks
 from afterglow.memory import Memory
-from tests.doors.conftest import EVIL, Run, remember
+from tests.kit.command_line import EVIL, Run, asked, remember
 from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("DOOR-2", "AGENT-7")
@@ -17,8 +17,7 @@ pytestmark = pytest.mark.spec("DOOR-2", "AGENT-7")
 FAR = "2190-01-01T09:00"
 
 
-def test_tasks_are_set_listed_shown_and_cancelled(run: Run, folder: Path) -> None:
-    run("init")
+def test_tasks_are_set_listed_shown_and_cancelled(run: Run, begun: Path) -> None:
     assert "There are no tasks" in run("tasks").stderr
     given = ("tasks", "add", f"Call Ben {EVIL}", "--at", FAR, "--owner", KATE.owner, "--name", "ben")
     assert run(*given).stdout == f"ben is set for {KATE.owner}; it runs next at 2190-01-01 09:00.\n"
@@ -30,7 +29,7 @@ def test_tasks_are_set_listed_shown_and_cancelled(run: Run, folder: Path) -> Non
     )
     assert (made["id"], made["kind"], made["runs_max"], made["zone"]) == ("weather", "cron", 3, "Europe/Berlin")
     assert "yet to be planned" in run("tasks", "add", "Parcel", "--plan", "twice a day").stdout
-    listed = json.loads(run("tasks", "--json").stdout)
+    listed = asked(run, "tasks")
     assert [each["id"] for each in listed["items"]] == ["parcel", "weather", "ben"] and not listed["more"]
     shown = run("tasks").stdout
     assert "0 7 * * 1-5" in shown and "planned: twice a day" in shown and "2190-01-01 09:00" in shown
@@ -43,8 +42,7 @@ def test_tasks_are_set_listed_shown_and_cancelled(run: Run, folder: Path) -> Non
     assert "ben" not in run("tasks").stdout and "cancelled" in run("tasks", "--all").stdout
 
 
-def test_what_is_wrong_is_said_and_nothing_is_written(run: Run, folder: Path) -> None:
-    run("init")
+def test_what_is_wrong_is_said_and_nothing_is_written(run: Run, begun: Path) -> None:
     owner = ("--owner", KATE.owner)
     for wrong, said in [
         (("add", "x", *owner), "say when: --at"),
@@ -60,17 +58,16 @@ def test_what_is_wrong_is_said_and_nothing_is_written(run: Run, folder: Path) ->
         (("run", "x"), "there is no task 'x'"),
     ]:
         assert said in run("tasks", *wrong, code=2).stderr, wrong
-    assert json.loads(run("tasks", "--all", "--json").stdout)["items"] == []
+    assert asked(run, "tasks", "--all")["items"] == []
 
 
-def test_a_name_that_two_owners_use_wants_the_owner(run: Run, folder: Path) -> None:
-    run("init")
+def test_a_name_that_two_owners_use_wants_the_owner(run: Run, begun: Path) -> None:
 
     async def two(memory: Memory) -> None:
         for to in (KATE, OTHER):
             await Tasks(memory).create("Say hello", at=FAR, id="hello", to=to)
 
-    remember(folder, two)
+    remember(begun, two)
     assert "say whose with --owner" in run("tasks", "show", "hello", code=2).stderr
     assert OTHER.owner in run("tasks", "show", "hello", "--owner", OTHER.owner).stdout
     assert KATE.owner in run("tasks").stdout
@@ -80,6 +77,6 @@ def test_a_name_that_two_owners_use_wants_the_owner(run: Run, folder: Path) -> N
 def test_run_by_hand_without_a_model_it_says_that_it_cannot_be_done(run: Run, filled: Path) -> None:
     run("tasks", "add", "Which seat do I prefer on the train to Lisbon?", "--cron", "0 7 * * *", "--name", "seat")
     assert "no model is set up that could do it" in run("tasks", "run", "seat", code=1).stderr
-    assert json.loads(run("tasks", "show", "seat", "--json").stdout)["runs"] == 0
+    assert asked(run, "tasks", "show", "seat")["runs"] == 0
     run("tasks", "cancel", "seat")
     assert "is cancelled; make it anew" in run("tasks", "run", "seat", code=2).stderr
