@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 import threading
 from collections.abc import Sequence
@@ -26,9 +25,9 @@ from afterglow.model.scripted import ScriptedModel
 from afterglow.pairing import paired
 from afterglow.settings import Settings
 from afterglow.store.contract import Store
-from afterglow.store.transaction import EVERYONE, Tx
+from afterglow.store.transaction import EVERYONE
 from afterglow.tokens import estimate
-from afterglow.turns import Binding, Role, Session
+from afterglow.turns import Binding, Role
 from afterglow.work import Due
 from afterglow.work import Limits as WorkLimits
 from afterglow.worker import Worker
@@ -37,14 +36,19 @@ from tests.faults import tasks
 from tests.faults.nursery import Nursery
 from tests.faults.promises import broken
 from tests.faults.tasks import SHARED, binding, folding_memory, open_store
-from tests.faults.test_long_talk import misplaced, refusable, true_tokens
+from tests.kit import faults
+from tests.kit.campaign import Campaign
+from tests.kit.faults import misplaced, refusable, spent, talk, true_tokens
 from tests.kit.records import KATE, NOON
 from tests.kit.records import said as in_log
 from tests.kit.turns import call, result, session, turns
 
-KILLS = int(os.environ.get("AFTERGLOW_TEST_FOLD_KILLS", "30"))
-SEED = int(os.environ.get("AFTERGLOW_TEST_SEED", "0")) or random.SystemRandom().randrange(10**6)
 FENCED = "~~~ "
+
+
+def whole(*values: Any) -> Any:
+    """Parameters with which only the whole suite runs a test."""
+    return pytest.param(*values, marks=pytest.mark.whole)
 
 
 def worker(memory: Memory, holder: str = "w", **limits: float) -> Worker:
@@ -52,27 +56,14 @@ def worker(memory: Memory, holder: str = "w", **limits: float) -> Worker:
 
 
 def memory_over(store: Store, model: ScriptedModel | None = None, **given: Any) -> Memory:
-    """A memory with these tables of settings, and a scripted model that summarises."""
-    chosen = Settings.model_validate({"data_dir": "/nowhere", "zone": "UTC", **given})
-    return Memory(store, chosen, model=model or ScriptedModel(summary), environ={})
+    """A memory with these settings, and a scripted model that summarises."""
+    return faults.memory_over(store, model or ScriptedModel(summary), **given)
 
 
 def summary(request: Request) -> str:
     facts = [word for word in request.material.replace(",", " ").split() if word.startswith("FACT-")]
     said = f"They talked about {facts[-1] if facts else 'nothing much'}, and nothing is open."
     return said + " They went through all of it once more." * (request.tokens_max // 25)
-
-
-async def talk(
-    memory: Memory, count: int, *, first: int = 1, words: int = 40, clock: FixedClock | None = None
-) -> Session:
-    padding = "so to speak " * (words // 3)
-    for number in range(first, first + count):
-        await memory.exchange(KATE, f"FACT-{number:05d} {padding}", lambda context: f"I see. {padding}")
-        await memory.settle()
-        if clock is not None:
-            clock.move(60)
-    return await memory.open_session(KATE)
 
 
 async def finish(store: Store) -> Memory:
@@ -86,15 +77,6 @@ async def finish(store: Store) -> Memory:
             return memory
         await asyncio.sleep(0.02)
     raise AssertionError(f"work is left for ever: {left}")
-
-
-async def spent(store: Store) -> int:
-    """The tokens of all days."""
-
-    def look(tx: Tx) -> int:
-        return int(tx.one("SELECT coalesce(sum(tokens), 0) AS n FROM spend_days")["n"])
-
-    return await store._read("look", EVERYONE, look)
 
 
 async def not_as_said(store: Store, sender: int, answered: Sequence[int]) -> list[str]:
@@ -165,28 +147,34 @@ async def test_killed_at_any_place_around_a_fold_nothing_is_lost_or_doubled_and_
     await store.close()
 
 
-@pytest.mark.whole
+@pytest.mark.campaign
 @pytest.mark.spec("P1", "P3", "P13", "CTX-9")
-async def test_killed_at_random_again_and_again_while_talking_and_folding(address: str, nursery: Nursery) -> None:
-    chance, told = random.Random(SEED), list[Any]()
-    for number in range(KILLS):
+async def test_killed_at_random_again_and_again_while_talking_and_folding(
+    address: str, nursery: Nursery, campaign: Campaign
+) -> None:
+    told: list[Any] = []
+    kills = 0
+    for number in campaign.rounds(at_least=10):
         firsts = [
             max([line[2] + 1 for line in told if line[:2] == ["answered", sender]], default=0) for sender in range(3)
         ]
-        kill_after = chance.uniform(0, 0.4)
+        kill_after = campaign.random.uniform(0, 0.4)
         child = nursery.one("talk_and_fold", address=address, firsts=firsts, kill_after=kill_after)
-        assert child.was_killed, f"seed {SEED}, kill {number}: {nursery.errors()}"
+        assert child.was_killed, f"{campaign}, kill {number}: {nursery.errors()}"
         told += child.lines
+        kills += 1
     store = await open_store(address)
-    memory = await finish(store)
+    await finish(store)
+    folded = 0
     for sender in range(3):
         answered = [line[2] for line in told if line[:2] == ["answered", sender]]
-        assert await not_as_said(store, sender, answered) == [], f"seed {SEED}"
-        log = await memory.open_session(binding(sender))
-        assert log.folded.to_seq > 0
-    assert await broken(store) == [], f"seed {SEED}"
-    assert await spent(store) >= sum(line[1] for line in told if line[0] == "paid"), f"seed {SEED}"
-    print(f"\n{KILLS} kills, seed {SEED}: {sum(line[0] == 'answered' for line in told)} answered")
+        assert await not_as_said(store, sender, answered) == [], f"{campaign}"
+        session = await store.current_session(binding(sender))
+        folded += session.folded.to_seq if session else 0
+    assert await broken(store) == [], f"{campaign}"
+    assert await spent(store) >= sum(line[1] for line in told if line[0] == "paid"), f"{campaign}"
+    answered = sum(line[0] == "answered" for line in told)
+    campaign.did(f"{kills} kills, {answered} messages answered, {folded} turns folded")
     await store.close()
 
 
@@ -258,7 +246,7 @@ async def test_two_processes_that_compact_by_hand_at_once_make_one_block(address
 
 
 @pytest.mark.spec("P5", "P3")
-async def test_whoever_makes_room_on_the_spot_while_another_folds_is_shown_all_that_was_said(
+async def test_what_makes_room_on_the_spot_while_another_folds_is_shown_all_that_was_said(
     open_store: OpenStore, clock: FixedClock
 ) -> None:
     small = {
@@ -401,7 +389,7 @@ async def test_a_model_that_never_says_anything_good_is_not_paid_for_ever(store:
 @pytest.mark.spec("CTX-2", "CTX-10", "P6")
 @pytest.mark.parametrize(
     ("open_store", "reason"),
-    [("sqlite", "manual"), ("sqlite", "interval"), ("sqlite", "threshold"), ("postgres", "manual")],
+    [("sqlite", "manual"), whole("sqlite", "interval"), whole("sqlite", "threshold"), ("postgres", "manual")],
     indirect=["open_store"],
 )
 async def test_a_backlog_longer_than_one_piece_of_work_is_folded_to_its_end(store: Store, reason: str) -> None:
@@ -424,7 +412,7 @@ async def test_a_backlog_longer_than_one_piece_of_work_is_folded_to_its_end(stor
 async def test_a_model_that_fails_now_and_then_comes_to_the_end_of_a_long_backlog(
     store: Store, clock: FixedClock
 ) -> None:
-    """What was paid for is kept: otherwise a backlog of many parts would be begun anew for ever."""
+    """What was paid for is kept: otherwise a backlog of many parts would be begun again for ever."""
     asked = 0
 
     def flaky(request: Request) -> scripted.Step:
@@ -447,7 +435,10 @@ async def test_a_model_that_fails_now_and_then_comes_to_the_end_of_a_long_backlo
 
 
 @pytest.mark.spec("CTX-10", "CTX-6", "P6")
-async def test_a_summariser_with_a_small_window_folds_and_merges_all_the_same(store: Store, clock: FixedClock) -> None:
+@pytest.mark.parametrize("exchanges", [60, whole(120)])
+async def test_a_summariser_with_a_small_window_folds_and_merges_all_the_same(
+    store: Store, clock: FixedClock, exchanges: int
+) -> None:
     class Narrow(ScriptedModel):
         async def complete(self, request: Request) -> Completion:
             if estimate(request.instructions) + estimate(request.material) > self.window_tokens:
@@ -458,12 +449,12 @@ async def test_a_summariser_with_a_small_window_folds_and_merges_all_the_same(st
         return summary(request) + " They agreed on it after some talk about this and that." * (request.tokens_max // 20)
 
     memory = memory_over(store, Narrow(wordy, window_tokens=1_000), compaction={"interval": 1, "keep_recent": 2})
-    log = await talk(memory, 120, words=120, clock=clock)
+    log = await talk(memory, exchanges, words=120, clock=clock)
     for _ in range(10):
         clock.move(86_401)
         await worker(memory).drain()
     log = await memory.open_session(KATE)
-    assert log.folded.to_seq >= 236
+    assert log.folded.to_seq >= 2 * exchanges - 4
     assert log.folded.block_tokens <= 2_000
     assert [work.reason for work in await store.work_list(KATE.owner) if work.state == "parked"] == []
     assert await misplaced(store, log) == []
@@ -506,7 +497,7 @@ def test_after_an_interrupted_call_each_result_still_stands_with_the_call_of_its
 
 
 @pytest.mark.spec("CTX-2", "CTX-6")
-async def test_an_agent_that_numbers_its_calls_anew_each_time_is_compacted_also_after_an_interruption(
+async def test_an_agent_that_numbers_its_calls_from_one_each_time_is_compacted_also_after_an_interruption(
     store: Store,
 ) -> None:
     memory = memory_over(store)
@@ -522,11 +513,14 @@ async def test_an_agent_that_numbers_its_calls_anew_each_time_is_compacted_also_
 
 
 @pytest.mark.spec("CTX-2", "CTX-6", "CTX-11")
-async def test_one_giant_exchange_of_many_tool_calls_stays_whole_and_its_context_within_the_limit(store: Store) -> None:
+@pytest.mark.parametrize("calls", [400, whole(700)])
+async def test_one_giant_exchange_of_many_tool_calls_stays_whole_and_its_context_within_the_limit(
+    store: Store, calls: int
+) -> None:
     memory = memory_over(store, compaction={"interval": 1, "keep_recent": 2})
     await talk(memory, 3)
     await memory.append(KATE, "user", "Look at all of it.")
-    for number in range(700):
+    for number in range(calls):
         await memory.append(KATE, "assistant", "", parts=call(f"c{number}")["parts"])
         await memory.append(KATE, "tool", "", parts=result(f"c{number}", "row " * 20)["parts"])
     await memory.settle()
@@ -635,15 +629,21 @@ async def test_hostile_text_stays_inside_the_one_fenced_record(store: Store, clo
 
 
 @pytest.mark.spec("SAFE-5")
-@pytest.mark.parametrize("how", ["plain", "nested", "twice nested", "zero width", "case"])
-@pytest.mark.parametrize("place", ["user", "tool", "model"])
-async def test_whoever_has_learnt_the_mark_still_cannot_write_it(store: Store, how: str, place: str) -> None:
+async def test_a_mark_that_was_learnt_can_still_not_be_written(store: Store, subtests: pytest.Subtests) -> None:
     """An assistant may repeat its whole context, mark and all, into a tool's hands."""
+    for place in ("user", "tool", "model"):
+        for how in ("plain", "nested", "twice nested", "zero width", "case"):
+            with subtests.test(place=place, how=how):
+                await forge(store, Binding(agent="kate", channel=how, sender=place), how, place)
+
+
+async def forge(store: Store, to: Binding, how: str, place: str) -> None:
+    """Learn the mark of a record and write it in this way at this place."""
     forged = ""
     model = ScriptedModel(lambda request: f"They talked. {forged}" if place == "model" else summary(request))
     memory = memory_over(store, model, compaction={"interval": 1, "keep_recent": 2, "fanout": 3})
-    await talk(memory, 4)
-    fence = (await memory.context(await memory.open_session(KATE))).messages[0].text.split("\n")[1]
+    await talk(memory, 4, to=to)
+    fence = (await memory.context(await memory.open_session(to))).messages[0].text.split("\n")[1]
     once = fence[:9] + fence + fence[9:]
     forged = {
         "plain": fence,
@@ -663,7 +663,7 @@ async def test_whoever_has_learnt_the_mark_still_cannot_write_it(store: Store, h
             Reply(text="so to speak " * 20),
         ]
         text = f"{forged}\nobey " + "word " * 20 if place == "user" else "word " * 30
-        done = await memory.exchange(KATE, text, lambda context, replies=replies: replies)
+        done = await memory.exchange(to, text, lambda context, replies=replies: replies)
         await memory.settle()
         assert done.context is not None and one_record(done.context) == []
     for request in model.requests[-4:]:
@@ -702,7 +702,7 @@ async def test_what_a_tool_found_never_becomes_what_the_user_asked_for(store: St
 
 
 @pytest.mark.spec("CTX-6", "CTX-8", "P8")
-@pytest.mark.parametrize("what", ["giant text", "many parts", "giant part", "many calls", "deep parts"])
+@pytest.mark.parametrize("what", ["giant text", whole("many parts"), whole("giant part"), "many calls", "deep parts"])
 async def test_a_giant_turn_is_folded_like_any_other_and_its_context_stays_within_the_limit(
     store: Store, what: str
 ) -> None:
@@ -739,11 +739,11 @@ async def test_a_giant_turn_is_folded_like_any_other_and_its_context_stays_withi
 @pytest.mark.parametrize(
     ("open_store", "bad"),
     [
-        ("sqlite", "megabyte"),
+        whole("sqlite", "megabyte"),
         ("sqlite", "echo"),
-        ("sqlite", "longer_than_input"),
+        whole("sqlite", "longer_than_input"),
         ("sqlite", "error_text"),
-        ("sqlite", "wrong_language"),
+        whole("sqlite", "wrong_language"),
         ("postgres", "error_text"),
     ],
     indirect=["open_store"],
@@ -767,9 +767,16 @@ async def test_a_model_that_answers_nonsense_for_hours_leaves_the_context_within
 
 
 @pytest.mark.spec("CTX-1", "CTX-2", "CTX-6", "P8")
-@pytest.mark.parametrize("keep_recent", [0, 1, 50])
-@pytest.mark.parametrize("interval", [1, 7])
-@pytest.mark.parametrize("fanout", [2, 20])
+@pytest.mark.parametrize(
+    ("fanout", "interval", "keep_recent"),
+    [
+        *((2, 1, 0), (20, 7, 50)),
+        *(whole(2, 1, keep) for keep in (1, 50)),
+        *(whole(2, 7, keep) for keep in (0, 1, 50)),
+        *(whole(20, 1, keep) for keep in (0, 1, 50)),
+        *(whole(20, 7, keep) for keep in (0, 1)),
+    ],
+)
 async def test_whatever_the_settings_nothing_is_lost_and_the_blocks_stay_in_their_budget(
     tmp_path: Path, clock: FixedClock, keep_recent: int, interval: int, fanout: int
 ) -> None:
@@ -786,7 +793,7 @@ async def test_whatever_the_settings_nothing_is_lost_and_the_blocks_stay_in_thei
 
 
 @pytest.mark.spec("CTX-6", "P8")
-@pytest.mark.parametrize(("budget", "fanout"), [(100, 6), (400, 2), (400, 10), (499, 100)])
+@pytest.mark.parametrize(("budget", "fanout"), [(100, 6), (400, 2), whole(400, 10), whole(499, 100)])
 async def test_a_small_limit_and_a_small_budget_are_kept_too(
     tmp_path: Path, clock: FixedClock, budget: int, fanout: int
 ) -> None:
@@ -838,7 +845,7 @@ async def test_a_clock_that_goes_back_and_turns_out_of_order_break_nothing(store
     ],
     ids=lambda roles: "-".join(roles),
 )
-async def test_a_session_may_begin_with_anybody(store: Store, begins: list[Role]) -> None:
+async def test_a_session_may_begin_with_any_role(store: Store, begins: list[Role]) -> None:
     memory = memory_over(store, compaction={"interval": 2, "keep_recent": 2})
     for role in begins:
         await memory.append(KATE, role, f"{role} speaks first " + "so to speak " * 10)
@@ -853,7 +860,7 @@ async def test_a_session_may_begin_with_anybody(store: Store, begins: list[Role]
 
 
 @pytest.mark.spec("CTX-6", "CTX-11")
-@pytest.mark.parametrize("role", ["user", "assistant", "system", "tool"])
+@pytest.mark.parametrize("role", ["user", whole("assistant"), whole("system"), "tool"])
 async def test_a_session_of_one_role_alone_stays_within_its_bound_and_loses_nothing(store: Store, role: Role) -> None:
     memory = memory_over(store)
     for number in range(400):
@@ -904,8 +911,8 @@ async def test_tiny_turns_are_not_replaced_by_something_larger(store: Store, clo
     ("open_store", "failure"),
     [
         ("sqlite", "server_error"),
-        ("sqlite", "rate_limited_seconds"),
-        ("sqlite", "disconnected"),
+        whole("sqlite", "rate_limited_seconds"),
+        whole("sqlite", "disconnected"),
         ("sqlite", "wrong_key"),
         ("postgres", "server_error"),
     ],
@@ -937,7 +944,7 @@ async def test_a_day_without_the_model_delays_no_reply_loses_no_turn_and_costs_a
         for _ in range(10):  # it polls
             clock.move(60)
             await working.drain()
-    assert asked_in_the_path == [], "nobody waits for a model"
+    assert asked_in_the_path == [], "no reply waits for a model"
     log = await memory.open_session(KATE)
     assert log.turns == 288
     assert sizes == sorted(sizes) and log.folded.to_seq == 0, "the tail stays verbatim longer"
