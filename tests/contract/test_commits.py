@@ -16,6 +16,7 @@ import pytest
 from afterglow.clock import FixedClock
 from afterglow.errors import ClaimLost
 from afterglow.facts import Evidence
+from afterglow.store import forgetting
 from afterglow.store.arrivals import Arriving, Handler
 from afterglow.store.contract import Store
 from afterglow.store.facts import Again, FactsChanged, Gathered, WantedFacts
@@ -45,7 +46,7 @@ async def claimed(store: Store, kind: Kind, subject: str = "talk", *, holder: st
 
 
 async def begin(store: Store, *bindings: Binding) -> None:
-    """Two sessions of four turns, and three facts that the first of them proves: one is to take another's place."""
+    """Two sessions of four turns, and four facts that the first of them proves: one is to take another's place."""
     for binding in bindings or (KATE,):
         for session in ("talk", "to-fold"):
             await store.open_session(binding, session)
@@ -56,6 +57,7 @@ async def begin(store: Store, *bindings: Binding) -> None:
             verbs.fact("known", binding=binding),
             verbs.fact("pending", binding=binding, content="The kettle is blue.", status="pending", supersedes="known"),
             verbs.fact("to-forget", binding=binding, content="The stove is old."),
+            verbs.fact("steady", binding=binding, content="The lid is white."),
         )
         await store.commit_facts(binding.owner, Gathered(version=0, new=new))
 
@@ -183,6 +185,17 @@ async def test_a_reading_of_turns_that_are_not_there_is_refused(store: Store) ->
     await refused(store, store.commit_facts(OWNER, Gathered(version=0), read), match="is being forgotten")
 
 
+@pytest.mark.spec("P3", "P12")
+async def test_a_reading_of_a_session_that_is_being_forgotten_is_refused(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await begin(store)
+    monkeypatch.setattr(forgetting, "TURNS_AT_ONCE", 1)
+    assert not (await store.forget_session(OWNER, "talk")).done
+    read = Read(session="talk", from_seq=(await store.session(OWNER, "talk")).facts_seq, to_seq=4)
+    await refused(store, store.commit_facts(OWNER, Gathered(version=0), read), match="is being forgotten")
+
+
 @pytest.mark.spec("P3", "CTX-8")
 async def test_blocks_that_began_at_another_version_are_refused_though_their_claim_holds(store: Store) -> None:
     await begin(store)
@@ -274,7 +287,7 @@ async def test_facts_are_compared_again_whatever_changed_among_those_of_the_owne
     }
     again = Again(
         owner=OWNER,
-        fact="known",
+        fact="steady",
         evidence=Evidence(session="talk", seq=3, quote="thanks", at=NOON),
         believed=True,
     )
@@ -296,8 +309,14 @@ async def test_a_fact_in_the_words_of_one_that_is_known_or_was_forgotten_is_not_
     await begin(store)
     await store.forget_fact(OWNER, "to-forget")
     version = (await store.known_facts(OWNER, [])).version
-    for content in ("The kettle is red.", "the kettle is RED!", "The stove is old."):
-        await refused(store, store.commit_facts(OWNER, _gathered("new", version, content=content)), FactsChanged)
+    known = [
+        (content, way) for content in ("The kettle is red.", "the kettle is RED!") for way in ("extracted", "owner")
+    ]
+    for content, way in (*known, ("The stove is old.", "extracted")):
+        late = store.commit_facts(OWNER, _gathered("new", version, content=content, way=way))
+        await refused(store, late, FactsChanged)
+    await store.commit_facts(OWNER, _gathered("new", version, content="The stove is old.", way="owner"))
+    assert "The stove is old." in await _contents(store), "the owner may state it again"
 
 
 @pytest.mark.spec("P3", "FACT-11")
@@ -317,12 +336,12 @@ async def test_a_proof_of_a_fact_that_is_forgotten_or_superseded_is_refused_at_a
 async def test_the_counts_of_one_owner_include_no_fact_of_another(store: Store) -> None:
     await begin(store, KATE, OTHER)
     alone = await store.fact_counts(OWNER)
-    assert alone == {"active": 2, "pending": 1}
+    assert alone == {"active": 3, "pending": 1}
     known = await store.known_facts(OTHER.owner, [])
     more = tuple(verbs.fact(f"more {n}", binding=OTHER, content=f"Ben has {n} cups.") for n in range(3))
     await store.commit_facts(OTHER.owner, Gathered(version=known.version, new=more))
     assert await store.fact_counts(OWNER) == alone
-    assert await store.fact_counts(OTHER.owner) == {"active": 5, "pending": 1}
+    assert await store.fact_counts(OTHER.owner) == {"active": 6, "pending": 1}
 
 
 @pytest.mark.spec("P3", "P12")

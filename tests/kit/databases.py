@@ -14,7 +14,7 @@ import shutil
 import sqlite3
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ import pytest
 from afterglow.clock import Clock, FixedClock
 from afterglow.store import sqlite_file
 from afterglow.store.postgres import PostgresStore
+from afterglow.store.sqlite import SQLiteStore
 from tests.kit.records import NOON
 
 POSTGRES = "AFTERGLOW_TEST_POSTGRES"
@@ -191,3 +192,13 @@ def _as_ours(connection: sqlite3.Connection) -> Any:
     connection.row_factory = sqlite3.Row
     connection.create_function("now_us", 0, lambda: 0)
     return connection
+
+
+@contextlib.asynccontextmanager
+async def other_store(folder: Path) -> AsyncIterator[SQLiteStore]:
+    """An empty store beside the test's own."""
+    store = await SQLiteStore.open(folder / "other.db", FixedClock(NOON, seed=7))
+    try:
+        yield store
+    finally:
+        await store.close()

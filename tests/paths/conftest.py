@@ -8,42 +8,19 @@ from typing import Any
 
 import pytest
 
-from afterglow.clock import FixedClock
 from afterglow.memory import Memory
-from afterglow.model import Model, Request
+from afterglow.model import Model
 from afterglow.model.scripted import ScriptedModel
 from afterglow.settings import Settings
-from afterglow.sources import Source, Window
+from afterglow.sources import Source
 from afterglow.store.contract import Store
-from afterglow.turns import Binding, Session
-from tests.kit.records import KATE
+from tests.kit.models import Calendar, summary
+from tests.kit.talks import exchanges as talk
+
+__all__ = ["Calendar", "summary", "talk"]
+"""Tests of other folders still find them here."""
 
 OpenMemory = Callable[..., Memory]
-
-
-def summary(request: Request) -> str:
-    """A summary of the right size, which names the last fact it was shown."""
-    facts = [word for word in request.material.replace(",", " ").split() if word.startswith("FACT-")]
-    about = facts[-1] if facts else "nothing much"
-    return (
-        f"They talked about {about}, and nothing is open. The user spoke at some length about how things stand, as one may "
-        "put it, and the assistant said that it saw what was meant by that and had nothing to add."
-    )
-
-
-class Calendar:
-    """A source that keeps what it was asked, and answers from a script; an exception in it is raised."""
-
-    def __init__(self, *answers: str | Exception) -> None:
-        self.answers = list(answers)
-        self.asked: list[tuple[Window, str]] = []
-
-    async def report(self, window: Window, prompt: str, *, tokens_max: int) -> str:
-        self.asked.append((window, prompt))
-        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
 
 
 @pytest.fixture
@@ -63,7 +40,7 @@ def memory_with(store: Store, model: ScriptedModel, tmp_path: Path) -> OpenMemor
         sources: Mapping[str, Source] | None = None,
         **more: Any,
     ) -> Memory:
-        declared = {name: {"kind": "agent", "address": "tests.paths.conftest:Calendar"} for name in sources or {}}
+        declared = {name: {"kind": "agent", "address": "tests.kit.models:Calendar"} for name in sources or {}}
         asked = tuple({"source": name, "prompt": f"what about {name}?"} for name in sources or {})
         given = {
             "zone": "UTC",
@@ -76,18 +53,3 @@ def memory_with(store: Store, model: ScriptedModel, tmp_path: Path) -> OpenMemor
         return Memory(over, chosen, model=answering, sources=sources, environ={})
 
     return open_one
-
-
-async def talk(
-    memory: Memory, count: int, *, first: int = 1, clock: FixedClock | None = None, words: int = 40, to: Binding = KATE
-) -> Session:
-    """So many exchanges, each with a fact of its own, and what is due is done behind each."""
-    done = None
-    padding = "so to speak " * (words // 3)
-    for number in range(first, first + count):
-        done = await memory.exchange(to, f"FACT-{number:05d} {padding}", lambda context: f"I see. {padding}")
-        await memory.settle()
-        if clock is not None:
-            clock.move(60)
-    assert done is not None
-    return await memory.session(done.message.session, owner=to.owner)

@@ -30,10 +30,11 @@ from afterglow.store.sqlite import SQLiteStore
 from afterglow.transfer import export_lines, import_lines
 from afterglow.turns import Binding
 from tests.conftest import OpenStore
+from tests.kit.away import AWAY, GOOD, HOURS, PROSE, Chat, answering, away_with, later, stewarded, write
+from tests.kit.databases import other_store
 from tests.kit.records import KATE, NOON, OTHER
+from tests.kit.talks import drain
 from tests.paths.conftest import OpenMemory
-from tests.paths.test_away import AWAY, GOOD, HOURS, PROSE, Chat, away_with, daily, later, saying, work, write
-from tests.paths.test_facts import other_store
 
 WEB = Binding(agent="kate", channel="web", sender="ana")
 RICH = {**AWAY, "style": "rich"}
@@ -129,14 +130,14 @@ async def test_of_joined_owners_the_later_step_is_how_a_goal_stands_and_pages_sk
 @pytest.mark.spec("AWAY-10")
 async def test_the_daily_digest_tells_also_what_happened_for_another_of_ones_bindings(memory_with: OpenMemory) -> None:
     chat = Chat()
-    memory, steward = daily(memory_with, chat)
+    memory, steward = stewarded(memory_with, chat)
     await write(memory, chat)
     await joined(memory)
     await steward.turn()
     await memory.record_goal(WEB, "g", "done")
     later(memory, 20 * HOURS)
     await steward.turn()
-    await work(memory)
+    await drain(memory)
     assert len(chat.seen) == 2 and chat.to == [KATE]
 
 
@@ -337,8 +338,8 @@ async def test_who_is_stopped_while_telling_says_so_and_leaves_the_message_to_th
     memory, chat = memory_with(away_summary=AWAY), Chat(hangs=True)
     await away_with(memory, Chat(), "done")
     telling = asyncio.create_task(write(memory, chat, "hello", id="m"))
-    while not any(each.status == "claimed" for each in await memory.digests(owner=KATE.owner)):  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
+    async with asyncio.timeout(60):
+        await chat.delivering.wait()
     telling.cancel()
     with pytest.raises(asyncio.CancelledError):
         await telling
@@ -418,7 +419,7 @@ async def test_the_original_s_function_takes_the_largest_limit(memory_with: Open
 
 @pytest.mark.spec("AWAY-2")
 async def test_a_preview_is_what_is_told(memory_with: OpenMemory) -> None:
-    model, _ = saying(GOOD)
+    model, _ = answering(GOOD)
     memory, chat = memory_with(away_summary={**PROSE, "max_events": 2}, answering=model), Chat()
     await write(memory, chat)
     await memory.record_goal(KATE, "old", "done")
@@ -427,7 +428,7 @@ async def test_a_preview_is_what_is_told(memory_with: OpenMemory) -> None:
     await memory.record_goal(KATE, "report", "done", step=1, title="Weekly report", at=NOON - timedelta(hours=1))
     await memory.record_goal(KATE, "deploy", "failed", step=1, title="Deploy", note="quota exceeded")
     later(memory, 5 * HOURS)
-    await work(memory)
+    await drain(memory)
     preview = await memory.preview_digest(KATE)
     await write(memory, chat)
     told = (await memory.digests(owner=KATE.owner))[0].text
@@ -440,13 +441,13 @@ async def test_a_preview_is_what_is_told(memory_with: OpenMemory) -> None:
 async def test_prose_comes_out_as_plain_text_in_both_styles_and_says_no_time(memory_with: OpenMemory) -> None:
     said = "The weekly report is **done** in [2 h](https://evil.example/x)."
     for style in ("classic", "rich"):
-        model, asked = saying(said, GOOD)
+        model, asked = answering(said, GOOD)
         memory, chat = memory_with(away_summary={**PROSE, "style": style, "show_cost": True}, answering=model), Chat()
         binding = Binding(agent="kate", channel=f"html-{style}", sender="ana")
         await write(memory, chat, to=binding)
         await memory.record_goal(binding, "report", "done", step=1, title="Weekly report 2")
         later(memory, 5 * HOURS)
-        await work(memory)
+        await drain(memory)
         assert " 5 h" not in asked[0].material, "how long it was is not known yet"
         await write(memory, chat, to=binding)
         told = (await memory.digests(owner=binding.owner))[0].text
@@ -455,13 +456,13 @@ async def test_prose_comes_out_as_plain_text_in_both_styles_and_says_no_time(mem
 
 @pytest.mark.spec("AWAY-8")
 async def test_of_many_events_in_a_row_not_each_costs_a_call(memory_with: OpenMemory) -> None:
-    model, asked = saying(GOOD)
+    model, asked = answering(GOOD)
     memory, chat = memory_with(away_summary=PROSE, answering=model), Chat()
     await write(memory, chat)
     for number in range(60):
         await memory.record_goal(KATE, "report", "done", step=number, title="Weekly report")
         later(memory, 120)
-        await work(memory)
+        await drain(memory)
     assert 3 <= len(asked) <= 5, "two hours, and one in half an hour"
 
 

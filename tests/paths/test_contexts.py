@@ -21,8 +21,10 @@ from afterglow.turns import Session
 from afterglow.work import Due, Limits
 from afterglow.worker import Worker
 from tests.conftest import OpenStore
+from tests.kit.models import Calendar, summary
 from tests.kit.records import KATE, NOON
-from tests.paths.conftest import Calendar, OpenMemory, summary, talk
+from tests.kit.talks import exchanges
+from tests.paths.conftest import OpenMemory
 
 
 async def covered(memory: Memory, session: Session) -> None:
@@ -40,7 +42,7 @@ async def covered(memory: Memory, session: Session) -> None:
 @pytest.mark.spec("CTX-1", "CTX-2", "CTX-4")
 async def test_1_compaction_happens_every_n_exchanges(memory_with: OpenMemory, model: ScriptedModel) -> None:
     memory = memory_with({"interval": 3})
-    session = await talk(memory, 14)
+    session = await exchanges(memory, 14)
     spans = [(block.first_seq, block.last_seq, block.reason) for block in await memory.blocks(session)]
     assert spans == [(1, 2, "interval"), (3, 8, "interval"), (9, 14, "interval"), (15, 20, "interval")]
     assert len(model.requests) == 4
@@ -51,7 +53,7 @@ async def test_1_compaction_happens_every_n_exchanges(memory_with: OpenMemory, m
 async def test_2_sources_are_asked_about_the_right_window(memory_with: OpenMemory, clock: FixedClock) -> None:
     calendar = Calendar("dentist at 2 PM")
     memory = memory_with(sources={"calendar": calendar})
-    session = await talk(memory, 10, clock=clock)
+    session = await exchanges(memory, 10, clock=clock)
     windows = [(window.start, window.end, window.now) for window, _ in calendar.asked]
     minute = timedelta(minutes=1)
     assert windows == [
@@ -67,7 +69,7 @@ async def test_3_what_sources_say_stands_behind_the_blocks_and_is_replaced(
     memory_with: OpenMemory, clock: FixedClock
 ) -> None:
     memory = memory_with(sources={"calendar": Calendar("dentist at 2 PM", "dentist is over")})
-    session = await talk(memory, 10, clock=clock)
+    session = await exchanges(memory, 10, clock=clock)
     record = (await memory.context(session)).messages[0].text
     lines = [line for line in record.split("\n") if line.startswith(("[Session", "Calendar"))]
     assert [line[:10] for line in lines] == ["[Session s", "[Session s", "Calendar: "]
@@ -80,7 +82,7 @@ async def test_3_what_sources_say_stands_behind_the_blocks_and_is_replaced(
 @pytest.mark.spec("CTX-2")
 async def test_4_the_newest_turns_stay_word_for_word(memory_with: OpenMemory) -> None:
     memory = memory_with()
-    session = await talk(memory, 10)
+    session = await exchanges(memory, 10)
     tail = (await memory.context(session)).messages[1:]
     turns = await memory.turns(session)
     assert len(tail) == 6
@@ -91,9 +93,9 @@ async def test_4_the_newest_turns_stay_word_for_word(memory_with: OpenMemory) ->
 async def test_5_after_a_long_gap_sources_report_up_to_now(memory_with: OpenMemory, clock: FixedClock) -> None:
     calendar = Calendar("five hours of news")
     memory = memory_with(sources={"calendar": calendar})
-    await talk(memory, 4, clock=clock)
+    await exchanges(memory, 4, clock=clock)
     clock.move(5 * 3600)
-    await talk(memory, 1, first=5)
+    await exchanges(memory, 1, first=5)
     ((window, _),) = calendar.asked
     assert window.end == window.now == clock.now()
     assert window.start == NOON
@@ -116,7 +118,7 @@ async def test_6_the_count_of_tokens_stays_stable_over_a_long_conversation(memor
 @pytest.mark.spec("SRC-5", "AGENT-3")
 async def test_7_and_8_whoever_answers_is_shown_what_the_calendar_says_and_can_use_it(memory_with: OpenMemory) -> None:
     memory = memory_with(sources={"calendar": Calendar("Dentist at 2 PM, in 45 minutes.")})
-    await talk(memory, 5)
+    await exchanges(memory, 5)
 
     def respond(context: Context) -> str:
         line = next(line for line in context.messages[0].text.split("\n") if line.startswith("Calendar: "))
@@ -130,7 +132,7 @@ async def test_7_and_8_whoever_answers_is_shown_what_the_calendar_says_and_can_u
 async def test_9_prompts_sources_and_the_interval_are_the_users_own(memory_with: OpenMemory, clock: FixedClock) -> None:
     calendar, mail = Calendar("hike"), Calendar("5 new emails")
     memory = memory_with({"interval": 2, "keep_recent": 2}, sources={"calendar-hand": calendar, "mail-hand": mail})
-    session = await talk(memory, 2, clock=clock)
+    session = await exchanges(memory, 2, clock=clock)
     assert [prompt for _, prompt in calendar.asked + mail.asked] == [
         "what about calendar-hand?", "what about mail-hand?",
     ]  # fmt: skip
@@ -147,7 +149,7 @@ async def test_full_levels_are_merged_and_every_block_knows_where_it_comes_from(
 ) -> None:
     wordy = ScriptedModel(lambda request: f"{summary(request)} They agreed on it after some talk about this and that.")
     memory = memory_with({"interval": 1, "keep_recent": 2, "fanout": 3}, answering=wordy)
-    session = await talk(memory, 20, clock=clock)
+    session = await exchanges(memory, 20, clock=clock)
     shown = (await memory.store.context_rows(session.owner, session.id)).blocks
     places = [(block.level, block.first_seq, block.last_seq) for block in shown]
     assert places == [(2, 1, 18), (2, 19, 36), (0, 37, 38)]
@@ -166,7 +168,7 @@ async def test_full_levels_are_merged_and_every_block_knows_where_it_comes_from(
 @pytest.mark.spec("CTX-7", "P2")
 async def test_a_block_is_expanded_to_the_turns_it_stands_for(memory_with: OpenMemory) -> None:
     memory = memory_with({"interval": 1, "keep_recent": 2, "fanout": 2})
-    session = await talk(memory, 12)
+    session = await exchanges(memory, 12)
     turns = await memory.turns(session)
     for block in await memory.blocks(session):
         assert await memory.expand(session, block.number) == turns[block.first_seq - 1 : block.last_seq]
@@ -177,7 +179,7 @@ async def test_the_text_before_the_newest_block_does_not_change_between_compacti
     memory = memory_with({"interval": 1, "keep_recent": 2, "fanout": 4})
     records: list[str] = []
     for number in range(1, 4):
-        session = await talk(memory, 1, first=number)
+        session = await exchanges(memory, 1, first=number)
         records.append((await memory.context(session)).messages[0].text)
     for before, after in pairwise(records[1:]):
         assert after.startswith(before.rsplit("\n", 1)[0])
@@ -189,7 +191,7 @@ async def test_a_backlog_over_the_summarisers_window_becomes_several_blocks_in_o
 ) -> None:
     model = ScriptedModel(summary, window_tokens=2_000)
     memory = memory_with({"interval": 0}, answering=model)
-    session = await talk(memory, 40)
+    session = await exchanges(memory, 40)
     session = await memory.compact(session)
     assert session.folded.to_seq == 74
     blocks = [block for block in await memory.blocks(session) if block.level == 0]
@@ -206,7 +208,7 @@ async def test_a_model_that_finds_it_too_long_is_given_less(memory_with: OpenMem
         return scripted.TOO_LONG if request.material.count("FACT-") > 2 else summary(request)
 
     memory = memory_with({"interval": 10}, answering=ScriptedModel(script))
-    session = await talk(memory, 10)
+    session = await exchanges(memory, 10)
     assert session.folded.to_seq == 14
     assert all(not block.extract for block in await memory.blocks(session))
     await covered(memory, session)
@@ -217,7 +219,7 @@ async def test_compacting_by_hand_folds_all_but_the_newest_turns_and_once_only(
     memory_with: OpenMemory, model: ScriptedModel
 ) -> None:
     memory = memory_with({"interval": 0})
-    session = await memory.compact(await talk(memory, 8))
+    session = await memory.compact(await exchanges(memory, 8))
     assert (session.folded.to_seq, len(model.requests)) == (10, 1)
     again = await memory.compact(session)
     assert (again.folded, len(model.requests)) == (session.folded, 1)
@@ -234,7 +236,7 @@ async def test_a_bad_summary_never_replaces_anything_and_a_good_one_replaces_the
 ) -> None:
     steps: list[scripted.Step] = [scripted.FAILURES[bad]] * 2
     memory = memory_with(answering=ScriptedModel(lambda request: steps.pop(0) if steps else summary(request)))
-    session = await talk(memory, 5)
+    session = await exchanges(memory, 5)
     (block,) = await memory.blocks(session)
     assert block.extract and "FACT-0000" in block.text
     (again,) = await memory.store.work_list(KATE.owner)
@@ -264,7 +266,7 @@ async def test_a_model_that_is_down_for_a_whole_day_loses_nothing_delays_nobody_
     model = ScriptedModel(script, usd_per_million_tokens=1.0)
     memory = memory_with(answering=model)
     for hour in range(24):
-        session = await talk(memory, 5, first=5 * hour + 1, words=20)
+        session = await exchanges(memory, 5, first=5 * hour + 1, words=20)
         clock.move(3600)
         await worker(memory).drain()
     assert session.folded.to_seq == 0, "the tail stays verbatim"
@@ -287,13 +289,13 @@ async def test_a_source_that_fails_is_left_out_and_its_watermark_stays(
 ) -> None:
     calendar = Calendar(SourceError("the server is away"), "dentist", SourceError("away again"), "dentist is over")
     memory = memory_with(sources={"calendar": calendar})
-    session = await talk(memory, 5, clock=clock)
+    session = await exchanges(memory, 5, clock=clock)
     assert session.folded.to_seq == 4, "it never holds up the compaction"
     assert "Calendar" not in (await memory.context(session)).messages[0].text
-    await talk(memory, 10, first=6, clock=clock)
+    await exchanges(memory, 10, first=6, clock=clock)
     record = (await memory.context(session)).messages[0].text
     assert "Calendar: dentist (asked at 12:09 PM; it could not be asked again at 12:14 PM)" in record
-    await talk(memory, 5, first=16, clock=clock)
+    await exchanges(memory, 5, first=16, clock=clock)
     starts = [window.start for window, _ in calendar.asked]
     assert starts[3] == calendar.asked[1][0].end, "from where it last reported, not from where it was last asked"
     assert "dentist is over (asked at 12:19 PM)" in (await memory.context(session)).messages[0].text
@@ -308,7 +310,7 @@ async def test_a_source_that_hangs_is_left_out_at_its_deadline(memory_with: Open
 
     sources = ({"source": "calendar", "deadline_seconds": 0.1},)
     memory = memory_with({"context_sources": sources}, sources={"calendar": Hanging("")})
-    session = await talk(memory, 5)
+    session = await exchanges(memory, 5)
     assert session.folded.to_seq == 4
 
 
@@ -330,7 +332,7 @@ async def test_of_two_workers_that_fold_the_same_turns_one_wins_and_nothing_is_l
     quiet = {"in_library": False}
     here = memory_with(quiet, answering=Together(summary))
     there = memory_with(quiet, answering=Together(summary), over=await open_store())
-    session = await talk(here, 5)
+    session = await exchanges(here, 5)
     first, second = (
         Worker(m.store, {"context": m.contexts.act}, holder=h, limits=Limits()) for m, h in ((here, "a"), (there, "b"))
     )
@@ -350,7 +352,7 @@ async def test_a_commit_that_began_at_another_version_changes_nothing(memory_wit
     from tests.faults.verbs import block, change
 
     memory = memory_with({"interval": 0})
-    session = await talk(memory, 5)
+    session = await exchanges(memory, 5)
     await store.commit_blocks(KATE.owner, session.id, change(block(session.id, 1, 4)))
     for late in (change(block(session.id, 1, 4)), change(block(session.id, 5, 6))):
         with pytest.raises(ClaimLost, match="compacted by somebody else"):
@@ -361,7 +363,7 @@ async def test_a_commit_that_began_at_another_version_changes_nothing(memory_wit
 @pytest.mark.spec("P3", "CTX-9")
 async def test_work_asked_for_during_a_fold_stays_due(memory_with: OpenMemory, store: Store, clock: FixedClock) -> None:
     memory = memory_with({"in_library": False})
-    session = await talk(memory, 5)
+    session = await exchanges(memory, 5)
     (claim,) = await store.claim(("context",), limit=1, holder="w", limits=Limits())
     commit = await memory.contexts.act(claim)
     assert commit is not None
@@ -394,12 +396,12 @@ async def test_a_better_summary_stays_due_whatever_else_is_asked_for_meanwhile(
 ) -> None:
     steps: list[scripted.Step] = [scripted.EMPTY] * 2
     memory = memory_with(answering=ScriptedModel(lambda request: steps.pop(0) if steps else summary(request)))
-    session = await talk(memory, 5)
+    session = await exchanges(memory, 5)
     await memory.compact(session)
     (work,) = await memory.store.work_list(KATE.owner)
     assert (work.reason, work.ready_at) == ("redo", NOON + timedelta(hours=1))
     clock.move(3600)
-    await talk(memory, 6, first=6)
+    await exchanges(memory, 6, first=6)
     await memory.compact(session)
     assert not [block for block in (await memory.store.context_rows(KATE.owner, session.id)).blocks if block.extract]
 
@@ -419,7 +421,7 @@ async def test_what_is_to_be_merged_is_written_better_first(memory_with: OpenMem
     memory = memory_with(
         {"interval": 1, "keep_recent": 2}, answering=ScriptedModel(script), spend={"breaker_failures": 100}
     )
-    session = await talk(memory, 8)
+    session = await exchanges(memory, 8)
     merged = [block for block in await memory.blocks(session) if block.level == 1]
     assert merged
     children = [await memory.store.block(KATE.owner, session.id, number) for number in merged[0].children]
@@ -445,7 +447,7 @@ async def test_a_result_that_is_refused_does_not_hold_the_work_until_the_lease_e
     from tests.faults.verbs import block, change
 
     memory = memory_with({"in_library": False})
-    session = await talk(memory, 5)
+    session = await exchanges(memory, 5)
 
     class Overtaken(ScriptedModel):
         async def complete(self, request: scripted.Request) -> scripted.Completion:
@@ -467,8 +469,8 @@ async def test_a_result_that_is_refused_does_not_hold_the_work_until_the_lease_e
 async def test_the_report_of_a_source_that_is_asked_no_more_goes_with_the_next_compaction(
     memory_with: OpenMemory,
 ) -> None:
-    session = await talk(memory_with(sources={"calendar": Calendar("dentist")}), 5)
+    session = await exchanges(memory_with(sources={"calendar": Calendar("dentist")}), 5)
     memory = memory_with()
-    await talk(memory, 5, first=6)
+    await exchanges(memory, 5, first=6)
     assert "dentist" not in (await memory.context(session)).messages[0].text
     assert "dentist" in (await memory.context(session, at=11)).messages[0].text

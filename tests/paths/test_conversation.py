@@ -15,8 +15,10 @@ from afterglow.model.scripted import ScriptedModel
 from afterglow.turns import Binding, tool_calls
 from afterglow.work import Limits
 from afterglow.worker import Worker
+from tests.kit.models import summary
 from tests.kit.records import KATE
-from tests.paths.conftest import OpenMemory, summary, talk
+from tests.kit.talks import exchanges
+from tests.paths.conftest import OpenMemory
 
 
 async def test_a_message_is_written_down_then_answered_from_the_context_then_the_answer_is(
@@ -122,7 +124,7 @@ async def test_a_context_that_would_not_fit_the_window_is_made_to_fit_on_the_spo
     down = ScriptedModel(lambda request: scripted.SERVER_ERROR)
     limits = {"context": {"context_limit_tokens": 1_000}, "compaction": {"block_budget_tokens": 480}}
     memory = memory_with(limits["compaction"], answering=down, context=limits["context"])
-    session = await talk(memory, 80, clock=clock)
+    session = await exchanges(memory, 80, clock=clock)
     assert session.folded.waits >= 1
     assert session.folded.to_seq > 0
     context = await memory.context(session)
@@ -146,7 +148,7 @@ async def test_what_was_folded_on_the_spot_is_summarised_when_the_model_is_back(
 
     small = {"context_limit_tokens": 1_000, "window_tokens": 1_000}
     memory = memory_with({"block_budget_tokens": 480}, answering=ScriptedModel(script), context=small)
-    session = await talk(memory, 30, clock=clock)
+    session = await exchanges(memory, 30, clock=clock)
     assert any(block.extract for block in (await memory.store.context_rows(KATE.owner, session.id)).blocks)
     is_down = False
     clock.move(7200)
@@ -198,7 +200,7 @@ async def test_it_is_the_same_on_every_channel(memory_with: OpenMemory) -> None:
     shown = []
     for channel in ("telegram", "voice", "mail"):
         to = Binding(agent="kate", channel=channel, sender="ana")
-        session = await talk(memory, 7, to=to)
+        session = await exchanges(memory, 7, to=to)
         shown.append([(message.role, message.text) for message in (await memory.context(session)).messages[1:]])
     assert shown[0] == shown[1] == shown[2]
 

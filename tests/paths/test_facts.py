@@ -6,8 +6,7 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +28,14 @@ from afterglow.search.memory_search import memory_search
 from afterglow.steward import Round, Steward, Stewardship
 from afterglow.store import forgetting
 from afterglow.store.contract import Store
-from afterglow.store.sqlite import SQLiteStore
 from afterglow.transfer import export_lines, import_lines
-from afterglow.turns import Binding, Draft, Session, Turn
-from afterglow.work import Due, Limits
-from afterglow.worker import Worker
+from afterglow.turns import Binding, Draft, Turn
+from afterglow.work import Due
+from tests.kit.databases import other_store
 from tests.kit.facts import remember
+from tests.kit.models import as_claims, claiming
 from tests.kit.records import KATE, NOON, OTHER
+from tests.kit.talks import drain, statements
 from tests.paths.conftest import OpenMemory
 
 SEATS = "I prefer aisle seats on flights."
@@ -46,43 +46,10 @@ def fact(turn: int, quote: str = SEATS, **more: Any) -> dict[str, Any]:
     return {**FACT, "turn": turn, "speaker": "user", "quote": quote, **more}
 
 
-def saying(*facts: dict[str, Any]) -> ScriptedModel:
-    """A model that claims these facts whenever it is asked, and takes no two for the same."""
-    return ScriptedModel(lambda request: _answer(request, list(facts)))
-
-
-def _answer(request: Request, facts: list[dict[str, Any]]) -> str:
-    if "pairs" in request.instructions:
-        return json.dumps({"pairs": []})
-    return json.dumps({"facts": facts})
-
-
-async def said(memory: Memory, *texts: str, to: Binding = KATE, **more: Any) -> Session:
-    turn = None
-    for text in texts:
-        turn = await memory.append(to, "user", text, **more)
-    assert turn is not None
-    return await memory.session(turn.session, owner=to.owner)
-
-
-@asynccontextmanager
-async def other_store(folder: Path) -> AsyncIterator[Store]:
-    """An empty store beside the test's own."""
-    store = await SQLiteStore.open(folder / "other.db", FixedClock(NOON, seed=7))
-    try:
-        yield store
-    finally:
-        await store.close()
-
-
-async def work(memory: Memory) -> int:
-    return await Worker(memory.store, memory.acts, holder="w", limits=Limits()).drain()
-
-
 @pytest.mark.spec("FACT-2", "FACT-3", "FACT-4", "P10")
 async def test_a_fact_is_kept_with_its_proof_and_the_watermark_moves_with_it(memory_with: OpenMemory) -> None:
-    memory = memory_with(answering=saying(fact(1)))
-    session = await said(memory, SEATS, "And now something else.")
+    memory = memory_with(answering=claiming(fact(1)))
+    session = await statements(memory, SEATS, "And now something else.")
     outcome = await memory.facts.extract(session)
     assert (outcome.claimed, outcome.stored, outcome.pending) == (1, 1, 0)
     (kept,) = await memory.facts.list(KATE.owner)
@@ -103,9 +70,9 @@ async def test_only_what_is_new_is_read(memory_with: OpenMemory) -> None:
         return json.dumps({"facts": []})
 
     memory = memory_with(answering=ScriptedModel(answer))
-    session = await said(memory, *(f"Statement number {n} of many." for n in range(1, 8)))
+    session = await statements(memory, *(f"Statement number {n} of many." for n in range(1, 8)))
     await memory.facts.extract(session)
-    session = await said(memory, "One more statement.")
+    session = await statements(memory, "One more statement.")
     await memory.facts.extract(session)
     assert "[8]" in asked[1] and "[4]" not in asked[1], (
         "of what was read, a few turns are shown for what they are about"
@@ -134,8 +101,8 @@ async def test_only_what_is_new_is_read(memory_with: OpenMemory) -> None:
 async def test_what_is_not_proved_is_dropped_and_counted(
     memory_with: OpenMemory, claim: dict[str, Any], why: str
 ) -> None:
-    memory = memory_with(answering=saying(claim))
-    outcome = await memory.facts.extract(await said(memory, SEATS))
+    memory = memory_with(answering=claiming(claim))
+    outcome = await memory.facts.extract(await statements(memory, SEATS))
     assert {reason: n for reason, n in outcome.dropped.items() if n} == {why: 1}
     assert await memory.facts.list(KATE.owner, status=None) == []
     ((_, _, reading),) = await memory.store.readings(KATE.owner)
@@ -144,8 +111,8 @@ async def test_what_is_not_proved_is_dropped_and_counted(
 
 @pytest.mark.spec("FACT-4", "P10")
 async def test_a_wrong_number_is_mended_where_one_turn_alone_holds_the_quote(memory_with: OpenMemory) -> None:
-    memory = memory_with(answering=saying(fact(2), fact(9, quote="I see birds.", content="The user sees birds.")))
-    session = await said(memory, SEATS, "Fine.", "I see birds.", "I see birds.")
+    memory = memory_with(answering=claiming(fact(2), fact(9, quote="I see birds.", content="The user sees birds.")))
+    session = await statements(memory, SEATS, "Fine.", "I see birds.", "I see birds.")
     outcome = await memory.facts.extract(session)
     (kept,) = await memory.facts.list(KATE.owner)
     assert [proof.seq for proof in kept.evidence] == [1]
@@ -180,7 +147,7 @@ async def test_an_answer_of_no_use_is_asked_for_once_more_and_then_tried_later(
         return answer
 
     memory = memory_with(answering=ScriptedModel(script))
-    session = await said(memory, SEATS)
+    session = await statements(memory, SEATS)
     with pytest.raises(ModelBadOutput):
         await memory.facts.extract(session)
     assert asked == 2
@@ -201,7 +168,7 @@ async def test_one_bad_entry_does_not_spoil_the_answer(memory_with: OpenMemory) 
         return json.dumps({"facts": [*bad, fact(1)]})
 
     memory = memory_with(answering=ScriptedModel(script))
-    outcome = await memory.facts.extract(await said(memory, SEATS))
+    outcome = await memory.facts.extract(await statements(memory, SEATS))
     assert (asked, outcome.claimed, outcome.stored, outcome.dropped["malformed"]) == (1, 5, 1, 4)
     ((_, _, reading),) = await memory.store.readings(KATE.owner)
     assert (reading.claimed, dict(reading.dropped)) == (5, {"malformed": 4})
@@ -209,8 +176,8 @@ async def test_one_bad_entry_does_not_spoil_the_answer(memory_with: OpenMemory) 
 
 @pytest.mark.spec("FACT-4")
 async def test_a_flood_of_facts_is_cut_off_and_the_same_one_again_is_stored_once(memory_with: OpenMemory) -> None:
-    memory = memory_with(answering=saying(*[fact(1)] * 500))
-    outcome = await memory.facts.extract(await said(memory, SEATS))
+    memory = memory_with(answering=claiming(*[fact(1)] * 500))
+    outcome = await memory.facts.extract(await statements(memory, SEATS))
     assert (outcome.claimed, outcome.stored, outcome.dropped["too many"]) == (500, 1, 460)
 
 
@@ -218,7 +185,7 @@ async def test_a_flood_of_facts_is_cut_off_and_the_same_one_again_is_stored_once
 async def test_a_model_that_is_down_moves_no_watermark(memory_with: OpenMemory) -> None:
     steps: list[scripted.Step] = [scripted.SERVER_ERROR, json.dumps({"facts": [fact(1)]})]
     memory = memory_with(answering=ScriptedModel(lambda request: steps.pop(0)))
-    session = await said(memory, SEATS)
+    session = await statements(memory, SEATS)
     with pytest.raises(Exception, match="500"):
         await memory.facts.extract(session)
     assert (await memory.session(session.id, owner=KATE.owner)).facts_seq == 0
@@ -231,8 +198,8 @@ async def test_a_relative_day_is_made_absolute_from_the_turns_own_time(
 ) -> None:
     text = "The launch of the shop is tomorrow."
     claim = fact(1, quote=text, type="event", content="The launch of the shop is tomorrow.")
-    memory = memory_with(answering=saying(claim), zone="Pacific/Auckland")
-    session = await said(memory, text)
+    memory = memory_with(answering=claiming(claim), zone="Pacific/Auckland")
+    session = await statements(memory, text)
     clock.move(40 * 86400)
     await memory.facts.extract(session)
     (kept,) = await memory.facts.list(KATE.owner)
@@ -244,12 +211,12 @@ async def test_a_relative_day_is_made_absolute_from_the_turns_own_time(
 async def test_a_fact_that_is_said_again_gains_a_proof(memory_with: OpenMemory, clock: FixedClock) -> None:
     def answer(request: Request) -> scripted.Step:
         turn = 2 if "[2]" in request.material else 1
-        return _answer(request, [fact(turn)])
+        return as_claims(request, [fact(turn)])
 
     memory = memory_with(answering=ScriptedModel(answer))
-    await memory.facts.extract(await said(memory, SEATS))
+    await memory.facts.extract(await statements(memory, SEATS))
     clock.move(86400)
-    outcome = await memory.facts.extract(await said(memory, "As I told you: " + SEATS))
+    outcome = await memory.facts.extract(await statements(memory, "As I told you: " + SEATS))
     assert (outcome.stored, outcome.again) == (0, 1)
     (kept,) = await memory.facts.list(KATE.owner)
     assert [proof.seq for proof in kept.evidence] == [1, 2]
@@ -270,7 +237,7 @@ async def test_two_sessions_of_one_owner_that_are_read_at_once_store_a_fact_once
             await both.wait()
             return await super().complete(request)
 
-    memory = memory_with(answering=Slow(lambda request: _answer(request, [fact(1)])))
+    memory = memory_with(answering=Slow(lambda request: as_claims(request, [fact(1)])))
     one = await memory.append(KATE, "user", SEATS, session="one")
     two = await memory.append(KATE, "user", SEATS, session="two")
     sessions = [await memory.session(each.session, owner=KATE.owner) for each in (one, two)]
@@ -285,11 +252,12 @@ async def test_two_sessions_of_one_owner_that_are_read_at_once_store_a_fact_once
 async def test_many_sessions_of_one_owner_that_are_read_at_once_are_all_read(memory_with: OpenMemory) -> None:
     def answer(request: Request) -> scripted.Step:
         text = request.material.splitlines()[-2].partition(": ")[2]
-        return _answer(request, [fact(1, text, type="event", content=text)])
+        return as_claims(request, [fact(1, text, type="event", content=text)])
 
     memory = memory_with(answering=ScriptedModel(answer))
     sessions = [
-        await said(memory, f"The library of room {n} opened in {1900 + n}.", session=f"room{n}") for n in range(24)
+        await statements(memory, f"The library of room {n} opened in {1900 + n}.", session=f"room{n}")
+        for n in range(24)
     ]
     outcomes = await asyncio.gather(*(memory.facts.extract(each) for each in sessions))
     assert [each.stored for each in outcomes] == [1] * 24
@@ -306,15 +274,15 @@ async def test_a_fact_that_contradicts_an_older_one_takes_its_place_and_both_sta
         if "pairs" in request.instructions:
             return json.dumps({"pairs": [{"pair": 1, "verdict": "replaces"}]})
         if hamburg in request.material.replace("\n", " ") and "[2]" in request.material:
-            return _answer(
+            return as_claims(
                 request, [fact(2, hamburg, type="person", content="The user lives in Hamburg near the park.")]
             )
-        return _answer(request, [fact(1, berlin, type="person", content="The user lives in Berlin near the park.")])
+        return as_claims(request, [fact(1, berlin, type="person", content="The user lives in Berlin near the park.")])
 
     memory = memory_with(answering=ScriptedModel(answer))
-    await memory.facts.extract(await said(memory, berlin))
+    await memory.facts.extract(await statements(memory, berlin))
     clock.move(86400)
-    await memory.facts.extract(await said(memory, hamburg))
+    await memory.facts.extract(await statements(memory, hamburg))
     (new,) = await memory.facts.list(KATE.owner)
     (old,) = await memory.facts.list(KATE.owner, status="superseded")
     assert (new.content, new.supersedes) == ("The user lives in Hamburg near the park.", old.id)
@@ -331,11 +299,11 @@ async def test_what_the_owner_said_gives_way_to_the_owners_word_alone(
         if "pairs" in request.instructions:
             return json.dumps({"pairs": [{"pair": 1, "verdict": "replaces"}]})
         if "[2]" in request.material:
-            return _answer(request, [fact(2, theirs, type="event", speaker="tool", content=theirs)])
-        return _answer(request, [fact(1, mine, type="event", content=mine)])
+            return as_claims(request, [fact(2, theirs, type="event", speaker="tool", content=theirs)])
+        return as_claims(request, [fact(1, mine, type="event", content=mine)])
 
     memory = memory_with(answering=ScriptedModel(answer))
-    await memory.facts.extract(await said(memory, mine))
+    await memory.facts.extract(await statements(memory, mine))
     clock.move(3600)
     turn = await memory.append(KATE, "tool", theirs)
     await memory.facts.extract(await memory.session(turn.session, owner=KATE.owner))
@@ -356,7 +324,7 @@ async def test_what_the_owner_approved_gives_way_to_the_owners_word_alone(
         if "pairs" in request.instructions:
             return json.dumps({"pairs": [{"pair": 1, "verdict": "replaces"}]})
         turn, text = (2, second) if "[2]" in request.material else (1, first)
-        return _answer(request, [fact(turn, text, type="event", speaker="tool", content=text)])
+        return as_claims(request, [fact(turn, text, type="event", speaker="tool", content=text)])
 
     memory = memory_with(answering=ScriptedModel(answer))
     for text in (first, second):
@@ -380,7 +348,7 @@ async def test_a_pending_fact_becomes_active_when_the_owner_types_it_and_by_nobo
     def answer(request: Request) -> scripted.Step:
         turn = next(n for n in (3, 2, 1) if f"[{n}]" in request.material)
         speaker = "user" if turn == 3 else "tool"
-        return _answer(
+        return as_claims(
             request, [fact(turn, text, type="preference" if turn == 3 else "event", speaker=speaker, content=text)]
         )
 
@@ -396,7 +364,7 @@ async def test_a_pending_fact_becomes_active_when_the_owner_types_it_and_by_nobo
 
 @pytest.mark.spec("FACT-10")
 async def test_recalled_memory_is_never_extracted_again(memory_with: OpenMemory) -> None:
-    memory = memory_with(answering=saying(fact(1), fact(2)))
+    memory = memory_with(answering=claiming(fact(1), fact(2)))
     marked = await memory.append(KATE, "user", f"You wrote: {SEATS} Right?", recalled=[(11, 11 + len(SEATS))])
     await memory.append(KATE, "user", f"What did you find? {recalled.wrap(SEATS)}")
     outcome = await memory.facts.extract(await memory.session(marked.session, owner=KATE.owner))
@@ -411,7 +379,7 @@ async def test_what_a_tool_says_waits_or_is_dropped_and_only_the_owner_approves(
              content="The shop moved its orders to shop-orders.example."),
         fact(1, "The user prefers the blue pen.", speaker="tool", content="Ana prefers the blue pen."),
     ]  # fmt: skip
-    memory = memory_with(answering=saying(*claims))
+    memory = memory_with(answering=claiming(*claims))
     turn = await memory.append(KATE, "tool", page + " Ana was there.")
     outcome = await memory.facts.extract(await memory.session(turn.session, owner=KATE.owner))
     assert (outcome.stored, outcome.pending) == (1, 1)
@@ -425,8 +393,8 @@ async def test_what_a_tool_says_waits_or_is_dropped_and_only_the_owner_approves(
 
 @pytest.mark.spec("FACT-11")
 async def test_what_was_forgotten_does_not_come_back(memory_with: OpenMemory) -> None:
-    memory = memory_with(answering=saying(fact(1), fact(1, content="On flights the user likes to sit on the aisle.")))
-    session = await said(memory, SEATS)
+    memory = memory_with(answering=claiming(fact(1), fact(1, content="On flights the user likes to sit on the aisle.")))
+    session = await statements(memory, SEATS)
     await memory.facts.extract(session)
     for kept in await memory.facts.list(KATE.owner):
         await memory.facts.forget(KATE.owner, kept.id)
@@ -446,7 +414,7 @@ async def test_what_the_owner_types_after_it_was_forgotten_is_learnt_anew_and_no
     memory_with: OpenMemory, clock: FixedClock, origin: Any
 ) -> None:
     memory = memory_with(answering=OfflineModel())
-    session = await said(memory, SEATS, "Hello.")
+    session = await statements(memory, SEATS, "Hello.")
     again = await memory.append(KATE, "user", SEATS, session="before")
     await memory.facts.extract(session)
     clock.move(60)
@@ -471,8 +439,8 @@ async def test_the_proof_of_a_forgotten_fact_is_not_upset_by_a_turn_that_still_s
 ) -> None:
     bees = "I keep bees named Zorblatt5512 in Oslo."
     claim = fact(1, bees, type="other", content="The user keeps bees named Zorblatt5512 in Oslo.")
-    memory = memory_with(answering=saying(claim))
-    await memory.facts.extract(await said(memory, bees))
+    memory = memory_with(answering=claiming(claim))
+    await memory.facts.extract(await statements(memory, bees))
     (kept,) = await memory.facts.list(KATE.owner)
     await memory.facts.forget(KATE.owner, kept.id)
     proof = await prove(memory.store, pieces(kept.content), owner=KATE.owner)
@@ -483,7 +451,7 @@ async def test_the_proof_of_a_forgotten_fact_is_not_upset_by_a_turn_that_still_s
 @pytest.mark.spec("FACT-3", "FACT-11")
 async def test_what_an_owner_states_for_tomorrow_is_kept_with_the_day(memory_with: OpenMemory) -> None:
     memory = memory_with(answering=OfflineModel())
-    await said(memory, "Hello.")
+    await statements(memory, "Hello.")
     kept = await memory.facts.add(KATE.owner, "The dentist is tomorrow at nine")
     assert kept.content == "The dentist is on 3 March 2026 at nine"
     assert [proof.quote for proof in kept.evidence] == ["The dentist is tomorrow at nine"]
@@ -495,7 +463,7 @@ async def test_what_an_owner_states_for_tomorrow_is_kept_with_the_day(memory_wit
 @pytest.mark.spec("FACT-11")
 async def test_an_owner_adds_and_edits_facts_each_with_a_proof_of_its_own(memory_with: OpenMemory) -> None:
     memory = memory_with(answering=OfflineModel())
-    session = await said(memory, "Hello.")
+    session = await statements(memory, "Hello.")
     tea = await memory.facts.add(KATE.owner, "  I like   green tea.", type="preference")
     assert (tea.content, tea.status, tea.way, tea.trust) == ("I like green tea.", "active", "owner", "owner")
     assert (await memory.facts.add(KATE.owner, "I like green tea!")).id == tea.id, "it is known already"
@@ -515,8 +483,8 @@ async def test_an_owner_adds_and_edits_facts_each_with_a_proof_of_its_own(memory
 @pytest.mark.spec("FACT-11")
 async def test_facts_are_their_owners_alone(memory_with: OpenMemory) -> None:
     memory = memory_with(answering=OfflineModel())
-    await said(memory, "Hello.")
-    await said(memory, "Hello.", to=OTHER)
+    await statements(memory, "Hello.")
+    await statements(memory, "Hello.", to=OTHER)
     mine = await memory.facts.add(KATE.owner, "I like green tea.")
     assert await memory.facts.list(OTHER.owner) == []
     with pytest.raises(NotFound):
@@ -527,17 +495,17 @@ async def test_facts_are_their_owners_alone(memory_with: OpenMemory) -> None:
 
 @pytest.mark.spec("FACT-1")
 async def test_sessions_are_read_by_schedule_with_one_catch_up(memory_with: OpenMemory, clock: FixedClock) -> None:
-    memory = memory_with(answering=saying(fact(1)))
-    session = await said(memory, SEATS)
+    memory = memory_with(answering=claiming(fact(1)))
+    session = await statements(memory, SEATS)
     rounds = (Round(name="facts", schedule="hourly", zone=clock.now().tzinfo or None),)  # type: ignore[arg-type]
     steward = Steward(memory.store, "w", Stewardship(rounds=rounds, auto_summarize=False))
     await steward.turn()
-    assert await work(memory) == 0, "who has just begun waits for the next time"
+    assert await drain(memory) == 0, "who has just begun waits for the next time"
     clock.move(3600)
     await steward.turn()
-    await work(memory)
+    await drain(memory)
     assert (await memory.session(session.id, owner=KATE.owner)).facts_seq == 1
-    await said(memory, "More.")
+    await statements(memory, "More.")
     clock.move(3 * 86400)
     await steward.turn()
     await steward.turn()
@@ -550,21 +518,21 @@ async def test_sessions_are_read_by_schedule_with_one_catch_up(memory_with: Open
 @pytest.mark.spec("FACT-1", "IDLE-1")
 async def test_the_end_of_a_conversation_has_it_read(memory_with: OpenMemory, clock: FixedClock) -> None:
     def answer(request: Request) -> scripted.Step:
-        return _answer(request, [fact(1)]) if request.purpose == "facts" else "They spoke of seats."
+        return as_claims(request, [fact(1)]) if request.purpose == "facts" else "They spoke of seats."
 
     memory = memory_with(answering=ScriptedModel(answer))
-    session = await said(memory, SEATS)
+    session = await statements(memory, SEATS)
     await memory.sunset(session)
-    await work(memory)
+    await drain(memory)
     assert len(await memory.facts.list(KATE.owner)) == 1
 
 
 @pytest.mark.spec("FACT-1")
 async def test_an_agent_whose_facts_are_turned_off_is_not_read_unasked(memory_with: OpenMemory) -> None:
-    memory = memory_with(answering=saying(fact(1)), agents=({"id": "kate", "facts": {"enabled": False}},))
-    session = await said(memory, SEATS)
+    memory = memory_with(answering=claiming(fact(1)), agents=({"id": "kate", "facts": {"enabled": False}},))
+    session = await statements(memory, SEATS)
     await memory.sunset(session)
-    await work(memory)
+    await drain(memory)
     assert await memory.facts.list(KATE.owner) == []
     assert (await memory.facts.extract(session)).stored == 1, "by hand it is"
 
@@ -579,7 +547,7 @@ async def test_a_long_history_is_read_in_parts_and_a_stop_repeats_none(memory_wi
         return scripted.SERVER_ERROR if len(asked) == 3 else json.dumps({"facts": []})
 
     memory = memory_with(answering=ScriptedModel(answer), facts={"part_tokens": 250})
-    session = await said(memory, *texts)
+    session = await statements(memory, *texts)
     with pytest.raises(Exception, match="500"):
         await memory.facts.extract(session)
     read_to = (await memory.session(session.id, owner=KATE.owner)).facts_seq
@@ -625,7 +593,7 @@ async def test_a_history_that_takes_longer_than_one_act_may_is_read_to_its_end_b
 ) -> None:
     model = slow(Hours(monkeypatch), 400)
     memory = memory_with(answering=model, facts={"part_tokens": 250})
-    session = await said(memory, *LONG)
+    session = await statements(memory, *LONG)
     steps: list[tuple[int, int]] = []
     await memory.facts.extract(session, progress=lambda done, whole: steps.append((done, whole)))
     assert len(model.requests) > 3, "of 900 seconds each takes 400"
@@ -639,9 +607,9 @@ async def test_a_history_that_takes_longer_than_one_act_may_is_read_behind_witho
     memory_with: OpenMemory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     memory = memory_with(answering=slow(Hours(monkeypatch), 400), facts={"part_tokens": 250})
-    session = await said(memory, *LONG)
+    session = await statements(memory, *LONG)
     await memory.store.mark_due(KATE.owner, Due(kind="facts", at=NOON, reason="schedule", subject=session.id))
-    assert await work(memory) > 1, "what is left is due again"
+    assert await drain(memory) > 1, "what is left is due again"
     assert (await memory.session(session.id, owner=KATE.owner)).facts_seq == 40
     assert not [each for each in await memory.store.work_list(KATE.owner) if each.kind == "facts"]
     assert "failed" not in caplog.text
@@ -652,7 +620,7 @@ async def test_a_part_that_takes_longer_than_one_act_may_is_told_with_the_limit(
     memory_with: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = memory_with(answering=slow(Hours(monkeypatch), 1000))
-    session = await said(memory, SEATS)
+    session = await statements(memory, SEATS)
     with pytest.raises(AfterglowError, match=r"took longer than 900 seconds.*work\.act_seconds_max"):
         await memory.facts.extract(session)
     (waiting,) = [each for each in await memory.store.work_list(KATE.owner) if each.kind == "facts"]
@@ -662,10 +630,10 @@ async def test_a_part_that_takes_longer_than_one_act_may_is_told_with_the_limit(
 @pytest.mark.spec("FACT-2", "P3")
 async def test_who_is_broken_off_knows_what_was_kept(memory_with: OpenMemory) -> None:
     def answer(request: Request) -> scripted.Step:
-        return scripted.SERVER_ERROR if "[40]" in request.material else _answer(request, [fact(1)])
+        return scripted.SERVER_ERROR if "[40]" in request.material else as_claims(request, [fact(1)])
 
     memory = memory_with(answering=ScriptedModel(answer), facts={"part_tokens": 250})
-    session = await said(memory, SEATS, *LONG[1:])
+    session = await statements(memory, SEATS, *LONG[1:])
     outcome = Outcome()
     with pytest.raises(ModelBusy):
         await memory.facts.extract(session, outcome=outcome)
@@ -678,7 +646,7 @@ def small(window_tokens: int, *facts: dict[str, Any]) -> ScriptedModel:
     def answer(request: Request) -> scripted.Step:
         if request.given_tokens + request.tokens_max > window_tokens:
             return scripted.TOO_LONG
-        return _answer(request, [each for each in facts if f"[{each['turn']}]" in request.material])
+        return as_claims(request, [each for each in facts if f"[{each['turn']}]" in request.material])
 
     return ScriptedModel(answer, window_tokens=window_tokens)
 
@@ -696,7 +664,7 @@ async def test_a_turn_too_long_for_the_model_is_read_as_head_and_tail_and_stops_
     claims = [fact(n, each, type="event", content=each) for n, each in ((2, head), (2, tail), (3, later))]
     model = small(4_000, *claims)
     memory = memory_with(answering=model)
-    session = await said(memory, "Good morning, this will be a long message.", giant, later)
+    session = await statements(memory, "Good morning, this will be a long message.", giant, later)
     outcome = await memory.facts.extract(session)
     kept = [each.content for each in await memory.facts.list(KATE.owner, status=None)]
     assert sorted(kept) == sorted([head, tail, later])
@@ -715,7 +683,7 @@ async def test_a_turn_that_is_too_long_only_with_what_is_known_is_read_whole_wit
     memory = memory_with(answering=model)
     for n in range(20):
         await memory.facts.add(KATE.owner, f"I like the green tea number {n} of the shop. {'It is a fine tea. ' * 8}")
-    session = await said(memory, "Hello.", "Hello again.", "I like green tea.")
+    session = await statements(memory, "Hello.", "Hello again.", "I like green tea.")
     outcome = await memory.facts.extract(session)
     assert "The user likes green tea." in [each.content for each in await memory.facts.list(KATE.owner)]
     assert "known already" in model.requests[0].material and outcome.dropped.total() == 0
@@ -723,11 +691,11 @@ async def test_a_turn_that_is_too_long_only_with_what_is_known_is_read_whole_wit
 
 @pytest.mark.spec("FACT-2", "P8")
 async def test_of_what_was_read_before_a_few_words_are_shown(memory_with: OpenMemory) -> None:
-    model = saying()
+    model = claiming()
     memory = memory_with(answering=model)
     long = f"Where do you sit? {'The plane is large and has many rows. ' * 200}Do you like the aisle?"
-    await memory.facts.extract(await said(memory, long))
-    await memory.facts.extract(await said(memory, "Yes."))
+    await memory.facts.extract(await statements(memory, long))
+    await memory.facts.extract(await statements(memory, "Yes."))
     shown = model.requests[-1].material
     assert "Where do you sit?" in shown and "Do you like the aisle?" in shown and len(shown) < 1_000
 
@@ -736,7 +704,9 @@ async def test_of_what_was_read_before_a_few_words_are_shown(memory_with: OpenMe
 async def test_without_a_model_only_what_the_owner_plainly_said_is_kept(memory_with: OpenMemory) -> None:
     memory = memory_with(answering=OfflineModel())
     await memory.append(KATE, "assistant", "I prefer tea, and we decided on Tuesday.")
-    session = await said(memory, "I prefer aisle seats. Do I like tea? We decided to move the launch to tomorrow.")
+    session = await statements(
+        memory, "I prefer aisle seats. Do I like tea? We decided to move the launch to tomorrow."
+    )
     await memory.facts.extract(session)
     kept = sorted(each.content for each in await memory.facts.list(KATE.owner))
     assert kept == ["I prefer aisle seats.", "We decided to move the launch to 3 March 2026."]
@@ -746,14 +716,14 @@ async def test_without_a_model_only_what_the_owner_plainly_said_is_kept(memory_w
 async def test_without_a_model_nothing_that_was_plainly_said_is_too_much(memory_with: OpenMemory) -> None:
     memory = memory_with(answering=OfflineModel())
     numbers = [f"{number:03}" for number in range(FACTS_MAX + 5)]
-    session = await said(memory, *(f"I prefer the seat {number}{number}." for number in numbers))
+    session = await statements(memory, *(f"I prefer the seat {number}{number}." for number in numbers))
     assert (await memory.facts.extract(session)).stored == len(numbers)
 
 
 @pytest.mark.spec("LOG-7", "FACT-4")
 async def test_an_import_counts_the_facts_that_nothing_in_it_proves(memory_with: OpenMemory, tmp_path: Path) -> None:
-    memory = memory_with(answering=saying(fact(1)))
-    await memory.facts.extract(await said(memory, SEATS, "More."))
+    memory = memory_with(answering=claiming(fact(1)))
+    await memory.facts.extract(await statements(memory, SEATS, "More."))
     lines = [line async for line in export_lines(memory)]
     forged = [re.sub(r'"quote":"[^"]*"', '"quote":"nobody said this"', line) for line in lines]
     assert forged != lines
@@ -768,8 +738,8 @@ async def test_an_import_counts_the_facts_that_nothing_in_it_proves(memory_with:
 async def test_facts_go_into_an_export_and_come_out_of_it_and_stones_stay_stones(
     memory_with: OpenMemory, tmp_path: Path
 ) -> None:
-    memory = memory_with(answering=saying(fact(1)))
-    session = await said(memory, SEATS, "More.")
+    memory = memory_with(answering=claiming(fact(1)))
+    session = await statements(memory, SEATS, "More.")
     await memory.facts.extract(session)
     tea = await memory.facts.add(KATE.owner, "I like green tea.")
     gone = await memory.facts.add(KATE.owner, "I keep a quokka.")
@@ -778,7 +748,7 @@ async def test_facts_go_into_an_export_and_come_out_of_it_and_stones_stay_stones
     lines = [line async for line in export_lines(memory)]
     assert "quokka" not in "\n".join(lines)
     async with other_store(tmp_path) as empty:
-        copy = memory_with(over=empty, answering=saying(fact(1)))
+        copy = memory_with(over=empty, answering=claiming(fact(1)))
         for _ in range(2):  # a second time changes nothing
             await import_lines(copy, lines)
             here, there = [await each.facts.list(KATE.owner, status=None) for each in (memory, copy)]
@@ -789,8 +759,8 @@ async def test_facts_go_into_an_export_and_come_out_of_it_and_stones_stay_stones
 
 @pytest.mark.spec("P10")
 async def test_an_import_keeps_no_fact_whose_proof_is_not_there(memory_with: OpenMemory, tmp_path: Path) -> None:
-    memory = memory_with(answering=saying(fact(1)))
-    await memory.facts.extract(await said(memory, SEATS))
+    memory = memory_with(answering=claiming(fact(1)))
+    await memory.facts.extract(await statements(memory, SEATS))
     lines = [line async for line in export_lines(memory)]
     forged = [line.replace('"quote":"I prefer', '"quote":"I hate') for line in lines]
     assert forged != lines
@@ -807,8 +777,8 @@ async def test_the_owners_own_words_take_the_place_of_anothers_that_say_the_same
 
     def answer(request: Request) -> scripted.Step:
         if "[2]" in request.material:
-            return _answer(request, [fact(2, mine, type="event", content=mine)])
-        return _answer(request, [fact(1, theirs, type="event", speaker="tool", content=theirs)])
+            return as_claims(request, [fact(2, mine, type="event", content=mine)])
+        return as_claims(request, [fact(1, theirs, type="event", speaker="tool", content=theirs)])
 
     memory = memory_with(answering=ScriptedModel(answer))
     for role, text in (("tool", theirs), ("user", mine)):
@@ -823,7 +793,7 @@ async def test_the_owners_own_words_take_the_place_of_anothers_that_say_the_same
 @pytest.mark.parametrize("text", ["see you frıday", "yeſterday it rained", "5 auguſt", "3 dayſ ago", "next ſunday"])
 async def test_odd_letters_in_anybodys_words_stop_no_reading(memory_with: OpenMemory, text: str) -> None:
     claim = fact(2, text, type="event", speaker="tool", content=f"It was said: {text}")
-    memory = memory_with(answering=saying(fact(1), claim))
+    memory = memory_with(answering=claiming(fact(1), claim))
     await memory.append(KATE, "user", SEATS)
     turn = await memory.append(KATE, "tool", text)
     await memory.facts.extract(await memory.session(turn.session, owner=KATE.owner))
@@ -836,10 +806,10 @@ async def test_what_is_known_stands_inside_the_fence_and_pending_facts_are_not_s
 
     def answer(request: Request) -> scripted.Step:
         asked.append(request)
-        return _answer(request, [])
+        return as_claims(request, [])
 
     memory = memory_with(answering=ScriptedModel(answer))
-    session = await said(memory, "I like tea a lot.")
+    session = await statements(memory, "I like tea a lot.")
     await memory.facts.add(KATE.owner, "I like tea.")
     await memory.facts.extract(session)
     assert "known already: I like tea." in asked[0].material and "I like tea" not in asked[0].instructions
@@ -914,7 +884,7 @@ async def test_notes_that_say_a_forgotten_fact_go_with_it_though_none_is_its_pro
     memory_with: OpenMemory, owner: str
 ) -> None:
     memory = memory_with(answering=OfflineModel())
-    await said(memory, "Hello.", to=OTHER)
+    await statements(memory, "Hello.", to=OTHER)
     quokka = await memory.facts.add(KATE.owner, "I keep a quokka.")
     await memory.join(OTHER.owner, KATE.owner)
     notes = [await note(memory, text, owner) for text in ("I keep a QUOKKA", "i keep a quokka!", "My quokka is ill.")]
@@ -968,8 +938,8 @@ async def test_who_states_what_another_forgets_at_this_moment_has_stated_it(
 
 @pytest.mark.spec("FACT-5")
 async def test_reading_anew_does_not_bring_back_what_was_replaced(memory_with: OpenMemory) -> None:
-    memory = memory_with(answering=saying(fact(1)))
-    session = await said(memory, SEATS)
+    memory = memory_with(answering=claiming(fact(1)))
+    session = await statements(memory, SEATS)
     await memory.facts.extract(session)
     (seats,) = await memory.facts.list(KATE.owner)
     await memory.facts.edit(KATE.owner, seats.id, "The user prefers window seats on flights.")
@@ -981,7 +951,7 @@ async def test_reading_anew_does_not_bring_back_what_was_replaced(memory_with: O
 async def test_what_others_said_does_not_crowd_out_the_owner(memory_with: OpenMemory) -> None:
     flood = "\n".join(f"> I prefer brand number {n} of tea." for n in range(100))
     memory = memory_with(answering=OfflineModel())
-    session = await said(memory, f"Look:\n{flood}", "I prefer quiet hotel rooms.")
+    session = await statements(memory, f"Look:\n{flood}", "I prefer quiet hotel rooms.")
     await memory.facts.extract(session)
     assert [each.content for each in await memory.facts.list(KATE.owner)] == ["I prefer quiet hotel rooms."]
 
@@ -995,7 +965,7 @@ async def test_an_embedder_that_fails_leaves_the_search_by_words(memory_with: Op
             raise ModelStopped("no money left")
 
     memory = memory_with(answering=OfflineModel())
-    await said(memory, SEATS)
+    await statements(memory, SEATS)
     await memory.store.use_embedder("broken")
     found = await memory_search(memory.store, Meaning(memory.store, Broken()), KATE.owner, "aisle seats")
     assert found.hits and not found.by_meaning
@@ -1021,8 +991,8 @@ MOVED = fact(2, ROME, type="person", content="Ana moved to Rome in spring.")
 async def test_a_fact_rests_on_the_turn_that_gave_it_a_name_and_goes_with_it(
     memory_with: OpenMemory, tmp_path: Path
 ) -> None:
-    memory = memory_with(answering=saying(MOVED))
-    session = await said(memory, SISTER, ROME)
+    memory = memory_with(answering=claiming(MOVED))
+    session = await statements(memory, SISTER, ROME)
     assert (await memory.facts.extract(session)).stored == 1
     (kept,) = await memory.facts.list(KATE.owner, status=None)
     rests_on = [(each.seq, each.quote, each.proves, each.needed) for each in kept.evidence]
@@ -1044,8 +1014,8 @@ async def test_a_fact_rests_on_the_turn_that_gave_it_a_name_and_goes_with_it(
 async def test_an_import_keeps_no_fact_with_words_from_a_turn_that_is_forgotten_here(
     memory_with: OpenMemory, tmp_path: Path
 ) -> None:
-    memory = memory_with(answering=saying(MOVED))
-    session = await said(memory, SISTER, ROME)
+    memory = memory_with(answering=claiming(MOVED))
+    session = await statements(memory, SISTER, ROME)
     await memory.facts.extract(session)
     lines = [line async for line in export_lines(memory)]
     async with other_store(tmp_path) as empty:
@@ -1070,11 +1040,11 @@ async def test_what_is_said_again_in_other_words_holds_a_fact_up_only_if_it_says
         if "pairs" in request.instructions:
             return json.dumps({"pairs": [{"pair": 1, "verdict": "same"}]})
         turn = next(n for n in (3, 2, 1) if f"[{n}]" in request.material)
-        return _answer(request, [fact(turn, texts[turn - 1], type="person", content=texts[turn - 1])])
+        return as_claims(request, [fact(turn, texts[turn - 1], type="person", content=texts[turn - 1])])
 
     memory = memory_with(answering=ScriptedModel(answer))
     for text in texts:
-        await memory.facts.extract(await said(memory, text))
+        await memory.facts.extract(await statements(memory, text))
     (kept,) = await memory.facts.list(KATE.owner, status=None)
     assert [(each.seq, each.proves) for each in kept.evidence] == [(1, True), (2, True), (3, False)]
 
@@ -1082,8 +1052,8 @@ async def test_what_is_said_again_in_other_words_holds_a_fact_up_only_if_it_says
 @pytest.mark.spec("FACT-11")
 async def test_what_was_forgotten_does_not_come_back_under_another_type(memory_with: OpenMemory) -> None:
     claims = [fact(1)]
-    memory = memory_with(answering=ScriptedModel(lambda request: _answer(request, claims)))
-    session = await said(memory, SEATS)
+    memory = memory_with(answering=ScriptedModel(lambda request: as_claims(request, claims)))
+    session = await statements(memory, SEATS)
     await memory.facts.extract(session)
     (kept,) = await memory.facts.list(KATE.owner)
     await memory.facts.forget(KATE.owner, kept.id)
@@ -1097,8 +1067,8 @@ async def test_what_was_forgotten_does_not_come_back_under_another_type(memory_w
 async def test_a_known_fact_of_a_turn_that_proved_a_forgotten_one_gains_a_proof_still(memory_with: OpenMemory) -> None:
     text = f"{SEATS} I live in Rome."
     home = fact(1, "I live in Rome.", type="person", content="The user lives in Rome.")
-    memory = memory_with(answering=saying(fact(1), home))
-    session = await said(memory, text)
+    memory = memory_with(answering=claiming(fact(1), home))
+    session = await statements(memory, text)
     await memory.facts.extract(session)
     seats = next(each for each in await memory.facts.list(KATE.owner) if each.type == "preference")
     await memory.facts.forget(KATE.owner, seats.id)
@@ -1121,8 +1091,8 @@ async def test_a_known_fact_of_a_turn_that_proved_a_forgotten_one_gains_a_proof_
 async def test_a_fact_in_an_export_that_is_none_is_refused_with_its_line_and_changes_nothing(
     memory_with: OpenMemory, tmp_path: Path, right: str, wrong: str, said_why: str
 ) -> None:
-    memory = memory_with(answering=saying(fact(1)))
-    await memory.facts.extract(await said(memory, SEATS))
+    memory = memory_with(answering=claiming(fact(1)))
+    await memory.facts.extract(await statements(memory, SEATS))
     lines = [line async for line in export_lines(memory)]
     (at,) = [number for number, line in enumerate(lines) if line.startswith('{"fact"')]
     forged = [*lines[:at], lines[at].replace(right, wrong), *lines[at + 1 :]]
@@ -1136,8 +1106,8 @@ async def test_a_fact_in_an_export_that_is_none_is_refused_with_its_line_and_cha
 
 @pytest.mark.spec("LOG-7", "P10")
 async def test_a_forged_digest_does_not_let_a_fact_in_twice(memory_with: OpenMemory, tmp_path: Path) -> None:
-    memory = memory_with(answering=saying(fact(1)))
-    await memory.facts.extract(await said(memory, SEATS))
+    memory = memory_with(answering=claiming(fact(1)))
+    await memory.facts.extract(await statements(memory, SEATS))
     lines = [line async for line in export_lines(memory)]
     (line,) = [line for line in lines if line.startswith('{"fact"')]
     value = json.loads(line)["fact"]
@@ -1170,16 +1140,16 @@ async def test_the_model_is_asked_about_facts_that_are_near_in_meaning_alone(
         if "pairs" in request.instructions:
             compared.append(request.material)
             return json.dumps({"pairs": [{"pair": 1, "verdict": "replaces"}]})
-        return _answer(request, claims)
+        return as_claims(request, claims)
 
     memory = memory_with(answering=ScriptedModel(answer))
     monkeypatch.setattr(SettingsMeans, "embedder", lambda self: None)
-    session = await said(memory, *texts)
+    session = await statements(memory, *texts)
     assert (await memory.facts.extract(session)).stored == 2
     assert compared == [], "by words they are not alike"
     memory = memory_with(answering=ScriptedModel(answer))
     monkeypatch.setattr(SettingsMeans, "embedder", lambda self: Flat())
-    await memory.facts.extract(await said(memory, *texts, to=OTHER))
+    await memory.facts.extract(await statements(memory, *texts, to=OTHER))
     assert len(compared) == 1 and all(text in compared[0] for text in texts)
     (kept,) = await memory.facts.list(OTHER.owner)
     assert kept.content == texts[1]
@@ -1190,8 +1160,8 @@ async def test_the_model_is_asked_about_facts_that_are_near_in_meaning_alone(
 async def test_what_is_forgotten_while_it_is_read_ends_the_reading(
     memory_with: OpenMemory, store: Store, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    memory = memory_with(answering=saying())
-    session = await said(memory, *(f"word{number} is said here" for number in range(4)))
+    memory = memory_with(answering=claiming())
+    session = await statements(memory, *(f"word{number} is said here" for number in range(4)))
     monkeypatch.setattr(forgetting, "TURNS_AT_ONCE", 2)  # the session is still there after the first step
     read = store.turns
 

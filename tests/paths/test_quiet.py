@@ -21,59 +21,32 @@ from afterglow.store.transaction import EVERYONE
 from afterglow.summaries import Filled
 from afterglow.transfer import export_lines, import_lines
 from afterglow.turns import Binding, Session
-from afterglow.work import Limits
-from afterglow.worker import Worker
 from tests.conftest import OpenStore
+from tests.kit.models import form_filler, summary
 from tests.kit.records import KATE, NOON, OTHER
-from tests.paths.conftest import OpenMemory, summary, talk
+from tests.kit.talks import drain, exchanges, reread
+from tests.paths.conftest import OpenMemory
 
 HALF_HOUR, HOUR = 1800, 3600
-
-
-def answering(request: Request) -> scripted.Step:
-    """A model that folds and that fills in summaries."""
-    if request.schema is None:
-        return summary(request)
-    if request.purpose == "facts":
-        return '{"facts": []}'
-    facts = [word for word in request.material.replace(",", " ").split() if word.startswith("FACT-")]
-    filled = Filled(
-        title="A talk about facts",
-        summary=f"They spoke of {facts[-1] if facts else 'nothing'}.",
-        category="planning",
-        decisions=["Go on."],
-        open_threads=["Ask Carla."],
-        people=["Nobody Known"],
-    )
-    return filled.model_dump_json()
-
-
-async def work(memory: Memory) -> int:
-    await memory.settle()
-    return await Worker(memory.store, memory.acts, holder="w", limits=Limits()).drain()
 
 
 @pytest.fixture
 def memory(memory_with: OpenMemory) -> Memory:
     timers = {"timeout_summarize_seconds": HALF_HOUR, "timeout_clear_seconds": HOUR}
-    return memory_with(answering=ScriptedModel(answering), **timers)
-
-
-async def now(memory: Memory, session: Session) -> Session:
-    return await memory.session(session.id, owner=session.owner)
+    return memory_with(answering=ScriptedModel(form_filler), **timers)
 
 
 @pytest.mark.spec("IDLE-1", "CTX-1")
 async def test_a_quiet_session_is_folded_whole_and_its_summary_and_facts_are_due(
     memory: Memory, clock: FixedClock
 ) -> None:
-    session = await talk(memory, 3)
+    session = await exchanges(memory, 3)
     clock.move(HALF_HOUR - 1)
-    await work(memory)
-    assert (await now(memory, session)).state == "open"
+    await drain(memory)
+    assert (await reread(memory, session)).state == "open"
     clock.move(1)
-    await work(memory)
-    session = await now(memory, session)
+    await drain(memory)
+    session = await reread(memory, session)
     assert (session.state, session.folded.to_seq) == ("idle", 6)
     context = await memory.context(session)
     assert [message.seq for message in context.messages] == [0], "the context is the summary alone"
@@ -87,18 +60,18 @@ async def test_a_quiet_session_is_folded_whole_and_its_summary_and_facts_are_due
 async def test_an_idle_session_is_cleared_later_which_its_log_says_and_can_be_undone(
     memory: Memory, clock: FixedClock
 ) -> None:
-    session = await talk(memory, 3)
+    session = await exchanges(memory, 3)
     clock.move(HALF_HOUR)
-    await work(memory)
+    await drain(memory)
     clock.move(HOUR)
-    await work(memory)
-    session = await now(memory, session)
+    await drain(memory)
+    session = await reread(memory, session)
     assert (session.state, session.closed_by, session.said_seq, session.turns) == ("closed", "cleared", 6, 7)
     assert "sessions restore" in (await memory.turns(session))[-1].text
     assert await memory.store.stale_sessions(KATE.owner) == [], "an announcement needs no summary"
     assert (await memory.restore(session)).state == "open"
-    await memory.clear(await now(memory, session))
-    await talk(memory, 1, first=4)
+    await memory.clear(await reread(memory, session))
+    await exchanges(memory, 1, first=4)
     with pytest.raises(BadInput, match="has followed it on the same binding"):
         await memory.restore(session)
 
@@ -107,56 +80,56 @@ async def test_an_idle_session_is_cleared_later_which_its_log_says_and_can_be_un
 async def test_every_real_message_sets_the_first_timer_anew_and_stops_the_second(
     memory: Memory, clock: FixedClock
 ) -> None:
-    session = await talk(memory, 3)
+    session = await exchanges(memory, 3)
     for number in range(4, 8):
         clock.move(HALF_HOUR - 60)
-        await work(memory)
-        session = await talk(memory, 1, first=number)
+        await drain(memory)
+        session = await exchanges(memory, 1, first=number)
         assert session.state == "open"
     clock.move(HALF_HOUR)
-    await work(memory)
-    assert (await now(memory, session)).state == "idle"
-    await talk(memory, 1, first=8)
+    await drain(memory)
+    assert (await reread(memory, session)).state == "idle"
+    await exchanges(memory, 1, first=8)
     clock.move(HOUR)
-    await work(memory)
-    assert (await now(memory, session)).state == "idle", "quiet again, and not cleared: somebody wrote in between"
+    await drain(memory)
+    assert (await reread(memory, session)).state == "idle", "quiet again, and not cleared: somebody wrote in between"
 
 
 @pytest.mark.spec("IDLE-3")
 async def test_heartbeats_and_scheduled_work_are_no_activity_of_a_person(memory: Memory, clock: FixedClock) -> None:
-    session = await talk(memory, 3)
+    session = await exchanges(memory, 3)
     for _ in range(3):
         clock.move(600)
         await memory.append(session, "user", "are you alive?", origin="heartbeat")
         await memory.append(session, "assistant", "yes", origin="task")
-        await work(memory)
-    assert (await now(memory, session)).state == "idle"
+        await drain(memory)
+    assert (await reread(memory, session)).state == "idle"
 
 
 @pytest.mark.spec("IDLE-2", "P6")
 async def test_nothing_is_cleared_while_its_summary_cannot_be_made(memory_with: OpenMemory, clock: FixedClock) -> None:
     down = ScriptedModel(lambda request: scripted.SERVER_ERROR)
     memory = memory_with(answering=down, timeout_summarize_seconds=HALF_HOUR, timeout_clear_seconds=HOUR)
-    session = await talk(memory, 3)
+    session = await exchanges(memory, 3)
     for _ in range(20):
         clock.move(HALF_HOUR)
-        await work(memory)
-    assert (await now(memory, session)).state == "open"
+        await drain(memory)
+    assert (await reread(memory, session)).state == "open"
 
 
 @pytest.mark.spec("IDLE-4")
 async def test_a_timer_outlives_the_process_and_fires_once_and_late(
     memory: Memory, memory_with: OpenMemory, open_store: OpenStore, clock: FixedClock
 ) -> None:
-    session = await talk(memory, 3)
+    session = await exchanges(memory, 3)
     assert len(await memory.store.work_list(KATE.owner)) == 1, "one row for a session, not one for a message"
     clock.move(10 * 365 * 86400)
-    model = ScriptedModel(answering)
+    model = ScriptedModel(form_filler)
     timers = {"timeout_summarize_seconds": HALF_HOUR, "timeout_clear_seconds": HOUR}
     other = memory_with(answering=model, over=await open_store(), **timers)
-    await work(other)
-    await work(memory)
-    assert (await now(memory, session)).state == "idle"
+    await drain(other)
+    await drain(memory)
+    assert (await reread(memory, session)).state == "idle"
     purposes = [request.purpose for request in model.requests]
     assert (purposes.count("fold"), purposes.count("summary"), purposes.count("facts")) == (1, 1, 1)
 
@@ -173,52 +146,52 @@ async def test_a_message_during_the_idle_fold_keeps_the_session_open(
                 await late.pop().append(KATE, "user", "wait, one more thing")
             return await super().complete(request)
 
-    memory = memory_with(answering=Slow(answering), timeout_summarize_seconds=HALF_HOUR)
-    session = await talk(memory, 3)
+    memory = memory_with(answering=Slow(form_filler), timeout_summarize_seconds=HALF_HOUR)
+    session = await exchanges(memory, 3)
     clock.move(HALF_HOUR)
     late.append(memory)
-    await work(memory)
-    session = await now(memory, session)
+    await drain(memory)
+    session = await reread(memory, session)
     assert (session.state, session.folded.to_seq, session.turns) == ("open", 6, 7)
     clock.move(HALF_HOUR)
-    await work(memory)
-    assert (await now(memory, session)).state == "idle"
+    await drain(memory)
+    assert (await reread(memory, session)).state == "idle"
 
 
 @pytest.mark.spec("SUM-2")
 @pytest.mark.parametrize("trust", ["owner", "agent"])
 async def test_a_marker_of_the_owner_or_the_agent_ends_the_session(memory: Memory, trust: str) -> None:
-    session = await talk(memory, 2)
+    session = await exchanges(memory, 2)
     role = "user" if trust == "owner" else "assistant"
     await memory.append(session, role, "[SUNSET HANDOVER] all done", trust=trust)  # type: ignore[arg-type]
-    session = await now(memory, session)
+    session = await reread(memory, session)
     assert (session.state, session.closed_by, session.sunset_seq) == ("closed", "sunset", 5)
-    await work(memory)
+    await drain(memory)
     (made,) = await memory.summaries(owner=KATE.owner)
     assert (made.trigger, made.last_seq) == ("sunset-event", 5)
 
 
 @pytest.mark.spec("SUM-2", "P11")
 async def test_a_marker_in_a_tools_output_or_from_somebody_else_ends_nothing(memory: Memory) -> None:
-    session = await talk(memory, 2)
+    session = await exchanges(memory, 2)
     await memory.append(session, "tool", "[SUNSET HANDOVER]")
     await memory.append(session, "user", "[SUNSET HANDOVER]", trust="other")
     await memory.append(session, "user", "he said [SUNSET HANDOVER]")
-    assert (await now(memory, session)).state == "open"
+    assert (await reread(memory, session)).state == "open"
 
 
 @pytest.mark.spec("SUM-2", "SUM-5", "P3")
 async def test_a_sunset_is_done_only_when_the_summary_covers_what_was_there(memory: Memory, store: Store) -> None:
-    session = await talk(memory, 2)
+    session = await exchanges(memory, 2)
     (claim_due,) = [each for each in await store.work_list(KATE.owner) if each.kind == "idle"]
     assert (claim_due.state, claim_due.ready_at) == ("waiting", NOON + timedelta(seconds=HALF_HOUR))
     before = await memory.summarising.write(session, "manual")
     await memory.append(session, "user", "one more")
-    ended = await memory.sunset(await now(memory, session))
+    ended = await memory.sunset(await reread(memory, session))
     assert ended.sunset_seq == 5
     await store.commit_summary(KATE.owner, before, before_seq=0)
     assert [each.reason for each in await store.work_list(KATE.owner) if each.kind == "summary"] == ["sunset-event"]
-    await work(memory)
+    await drain(memory)
     (made,) = await memory.summaries(owner=KATE.owner)
     assert made.last_seq == 5
 
@@ -227,13 +200,13 @@ async def test_a_sunset_is_done_only_when_the_summary_covers_what_was_there(memo
 async def test_a_session_is_summarised_again_from_the_old_summary_and_what_is_new_and_never_twice(
     memory_with: OpenMemory,
 ) -> None:
-    model = ScriptedModel(answering)
+    model = ScriptedModel(form_filler)
     memory = memory_with(answering=model)
-    session = await talk(memory, 3)
+    session = await exchanges(memory, 3)
     first = await memory.summarize(session)
     assert await memory.summarize(session) == first
     assert len(model.requests) == 1, "asking again without new turns makes no call"
-    await talk(memory, 1, first=4)
+    await exchanges(memory, 1, first=4)
     second = await memory.summarize(session)
     assert second is not None and second.last_seq == 8
     sent = model.requests[-1].material
@@ -245,9 +218,9 @@ async def test_a_session_is_summarised_again_from_the_old_summary_and_what_is_ne
 
 @pytest.mark.spec("SUM-6")
 async def test_a_summary_is_made_from_blocks_and_what_the_model_says_is_checked(memory_with: OpenMemory) -> None:
-    model = ScriptedModel(answering)
+    model = ScriptedModel(form_filler)
     memory = memory_with(answering=model)
-    session = await talk(memory, 12)
+    session = await exchanges(memory, 12)
     made = await memory.summarize(session)
     assert made is not None
     sent = model.requests[-1].material
@@ -261,7 +234,7 @@ async def test_a_summary_is_made_from_blocks_and_what_the_model_says_is_checked(
 async def test_names_that_a_summary_forgot_stand_behind_it_and_stay_when_it_is_made_anew(
     memory_with: OpenMemory,
 ) -> None:
-    model = ScriptedModel(answering)
+    model = ScriptedModel(form_filler)
     memory = memory_with(answering=model)
     session = await memory.open_session(KATE)
     await memory.append(session, "user", "My cat is called Mia and eats FACT-00001 .")
@@ -281,7 +254,7 @@ async def test_a_summary_that_cannot_be_used_is_asked_for_once_more_and_then_mad
     memory_with: OpenMemory, bad: str
 ) -> None:
     memory = memory_with(answering=ScriptedModel([scripted.FAILURES[bad]] * 2))
-    made = await memory.summarize(await talk(memory, 2))
+    made = await memory.summarize(await exchanges(memory, 2))
     assert made is not None and made.degraded
     assert "FACT-00001" in made.summary and len(made.title.split()) <= 10
 
@@ -301,8 +274,8 @@ async def test_without_a_model_a_summary_is_made_of_the_sessions_own_sentences(m
 
 @pytest.mark.spec("SUM-6", "CTX-10")
 async def test_a_session_too_long_for_the_model_still_gets_a_summary(memory_with: OpenMemory) -> None:
-    memory = memory_with({"interval": 0}, answering=ScriptedModel(answering, window_tokens=3_000))
-    made = await memory.summarize(await talk(memory, 60))
+    memory = memory_with({"interval": 0}, answering=ScriptedModel(form_filler, window_tokens=3_000))
+    made = await memory.summarize(await exchanges(memory, 60))
     assert made is not None and (made.last_seq, made.degraded) == (120, False)
 
 
@@ -310,7 +283,7 @@ async def test_a_session_too_long_for_the_model_still_gets_a_summary(memory_with
 async def test_summaries_come_newest_first_and_can_be_filtered(memory: Memory, clock: FixedClock) -> None:
     for number, channel in enumerate(("mail", "voice", "web")):
         to = Binding(agent="kate" if number else "otto", channel=channel, sender="ana")
-        await memory.summarize(await talk(memory, 1, to=to))
+        await memory.summarize(await exchanges(memory, 1, to=to))
         clock.move(HOUR)
     made = await memory.summaries(owner=EVERYONE)
     assert [each.last_at for each in made] == sorted((each.last_at for each in made), reverse=True)
@@ -358,7 +331,7 @@ async def test_sweeps_need_both_the_primary_and_auto_summarize(
     memory_with: OpenMemory, clock: FixedClock, primary: str, auto_summarize: bool, found: int
 ) -> None:
     memory = memory_with()
-    await talk(memory, 1)
+    await exchanges(memory, 1)
     clock.move(HOUR)
     steward = Steward(memory.store, "s", Stewardship(primary=primary, auto_summarize=auto_summarize))  # type: ignore[arg-type]
     assert await steward.turn() == found
@@ -368,9 +341,9 @@ async def test_sweeps_need_both_the_primary_and_auto_summarize(
 async def test_a_sweep_takes_the_newest_and_some_that_waited_longest_and_leaves_the_busy_alone(
     memory_with: OpenMemory, clock: FixedClock
 ) -> None:
-    memory = memory_with(answering=ScriptedModel(answering))
+    memory = memory_with(answering=ScriptedModel(form_filler))
     for number in range(30):
-        await talk(memory, 1, to=Binding(agent="kate", channel="telegram", sender=f"s{number:02d}"))
+        await exchanges(memory, 1, to=Binding(agent="kate", channel="telegram", sender=f"s{number:02d}"))
         clock.move(60)
     clock.move(-60)
     steward = Steward(memory.store, "s", Stewardship(drift_days=0))
@@ -383,7 +356,7 @@ async def test_a_sweep_takes_the_newest_and_some_that_waited_longest_and_leaves_
         if each.kind == "summary"
     }
     assert asked == {f"s{number:02d}" for number in (0, 1, *range(21, 29))}, "s29 wrote just now"
-    await work(memory)
+    await drain(memory)
     clock.move(600)
     assert await steward.turn() == 10
 
@@ -396,7 +369,7 @@ def afterglow_everyone() -> object:
 
 @pytest.mark.spec("P3", "SUM-11")
 async def test_of_two_summaries_of_the_same_turns_one_is_kept(memory: Memory, store: Store) -> None:
-    session = await talk(memory, 2)
+    session = await exchanges(memory, 2)
     first, second = [await memory.summarising.write(session, "manual") for _ in range(2)]
     await store.commit_summary(KATE.owner, first, before_seq=0)
     with pytest.raises(ClaimLost, match="summarised by somebody else"):
@@ -408,11 +381,11 @@ async def test_a_session_that_was_sunset_is_on_top_for_the_process_that_starts_r
     memory: Memory, memory_with: OpenMemory, open_store: OpenStore, clock: FixedClock
 ) -> None:
     for number in range(6):
-        await memory.summarize(await talk(memory, 1, to=Binding(agent="kate", channel=f"c{number}", sender="ana")))
+        await memory.summarize(await exchanges(memory, 1, to=Binding(agent="kate", channel=f"c{number}", sender="ana")))
         clock.move(60)
-    session = await talk(memory, 3)
+    session = await exchanges(memory, 3)
     await memory.sunset(session)
-    await work(memory)
+    await drain(memory)
     other = memory_with(over=await open_store())
     from afterglow.store.transaction import EVERYONE
 
@@ -425,9 +398,9 @@ async def test_a_session_that_was_sunset_is_on_top_for_the_process_that_starts_r
 
 async def ended(memory: Memory, sender: Binding = KATE, facts: int = 2, first: int = 1) -> Session:
     """A session that was talked in, and whose end was asked for and summarised."""
-    session = await talk(memory, facts, first=first)
+    session = await exchanges(memory, facts, first=first)
     await memory.sunset(session)
-    await work(memory)
+    await drain(memory)
     return session
 
 
@@ -468,14 +441,14 @@ async def test_what_a_session_began_with_stays_as_it_was_from_its_first_compacti
         there = await memory.open_session(elsewhere)
         await memory.append(there, "user", text)
         await memory.sunset(there)
-        await work(memory)
+        await drain(memory)
         clock.move(60)
 
     await end_another("FACT-90000 so to speak")
     before = (await memory.context(begun)).messages[0].text
     assert "FACT-90000" in before, "its summary was made in time"
     await memory.append(begun, "assistant", "Let us see.")
-    session = await talk(memory, 6, first=100)
+    session = await exchanges(memory, 6, first=100)
     assert session.id == begun.id and session.folded.version > 0
     after = (await memory.context(session)).messages[0].text
     beginning = before[: before.rindex("\n")]
@@ -507,11 +480,11 @@ async def test_the_beginning_can_be_turned_off_and_is_bounded(memory_with: OpenM
 async def test_the_answer_to_a_message_that_ends_the_session_stays_with_it_and_has_the_last_word(
     memory: Memory,
 ) -> None:
-    await talk(memory, 2)
+    await exchanges(memory, 2)
     done = await memory.exchange(KATE, "[SUNSET HANDOVER] That was all for today.", lambda context: "FACT-00099. Bye.")
     (session,) = await memory.sessions(owner=KATE.owner)
     assert (session.id, session.state, session.turns, session.sunset_seq) == (done.replies[0].session, "closed", 6, 6)
-    await work(memory)
+    await drain(memory)
     (made,) = await memory.summaries(owner=KATE.owner)
     assert made.last_seq == 6 and "FACT-00099" in made.summary, "it waited for the answer"
     assert made.trigger == "sunset-event"
@@ -523,17 +496,17 @@ async def test_the_answer_to_a_message_that_ends_the_session_stays_with_it_and_h
 async def test_a_message_that_ends_the_session_and_is_never_answered_is_summarised_all_the_same(
     memory: Memory, clock: FixedClock
 ) -> None:
-    await talk(memory, 2)
+    await exchanges(memory, 2)
 
     def dies(context: object) -> str:
         raise ConnectionError("killed")
 
     with pytest.raises(ConnectionError):
         await memory.exchange(KATE, "[SUNSET HANDOVER] FACT-00088 was the last.", dies)
-    await work(memory)
+    await drain(memory)
     assert len(await memory.summaries(owner=KATE.owner)) == 0, "the answer may still come"
     clock.move(61)
-    await work(memory)
+    await drain(memory)
     (made,) = await memory.summaries(owner=KATE.owner)
     assert made.last_seq == 5
 
@@ -542,15 +515,15 @@ async def test_a_message_that_ends_the_session_and_is_never_answered_is_summaris
 async def test_the_agents_own_work_in_a_quiet_session_does_not_keep_it_from_being_cleared(
     memory: Memory, clock: FixedClock
 ) -> None:
-    session = await talk(memory, 3)
+    session = await exchanges(memory, 3)
     clock.move(HALF_HOUR)
-    await work(memory)
+    await drain(memory)
     await memory.append(session, "user", "are you alive?", origin="heartbeat")
     await memory.append(session, "assistant", "yes", origin="task")
-    assert (await now(memory, session)).state == "idle"
+    assert (await reread(memory, session)).state == "idle"
     clock.move(HOUR)
-    await work(memory)
-    assert (await now(memory, session)).state == "closed"
+    await drain(memory)
+    assert (await reread(memory, session)).state == "closed"
 
 
 @pytest.mark.spec("IDLE-5", "SUM-8")
@@ -559,7 +532,7 @@ async def test_a_new_session_begins_with_the_newest_sessions_also_where_they_wer
 ) -> None:
     made: list[Session] = []
     for number in range(1, 16):
-        made.append(await talk(memory, 1, first=number))
+        made.append(await exchanges(memory, 1, first=number))
         await memory.store.close_session(KATE.owner, made[-1].id)
         clock.move(HOUR)
     for session in reversed(made):  # as a run by hand does, the newest first
@@ -575,11 +548,11 @@ async def test_a_summary_that_is_made_anew_does_not_change_what_a_session_began_
 ) -> None:
     first = await ended(memory)
     clock.move(60)
-    session = await talk(memory, 8, first=100, clock=clock)
+    session = await exchanges(memory, 8, first=100, clock=clock)
     assert session.folded.version > 0
     before = (await memory.context(session)).messages[0].text
     clock.move(60)
-    again = await memory.summarize(await now(memory, first), force=True)
+    again = await memory.summarize(await reread(memory, first), force=True)
     assert again is not None and again.created_at == clock.now()
     assert (await memory.context(session)).messages[0].text == before
     assert len(await memory.summaries(owner=KATE.owner)) == 1, "the newest of each session"
@@ -587,12 +560,12 @@ async def test_a_summary_that_is_made_anew_does_not_change_what_a_session_began_
 
 @pytest.mark.spec("SUM-2", "LOG-1")
 async def test_an_answer_that_is_appended_after_the_marker_stays_with_its_session_too(memory: Memory) -> None:
-    session = await talk(memory, 1)
+    session = await exchanges(memory, 1)
     await memory.append(KATE, "user", "[SUNSET HANDOVER] Done for today.")
     answer = await memory.append(KATE, "assistant", "FACT-00077, and good night.")
     assert answer.session == session.id
     assert (await memory.append(KATE, "assistant", "By the way …")).session != session.id, "nobody asked for that"
-    await work(memory)
+    await drain(memory)
     (made,) = [each for each in await memory.summaries(owner=KATE.owner) if each.session == session.id]
     assert (made.last_seq, "FACT-00077" in made.summary) == (4, True)
 
@@ -617,11 +590,11 @@ async def test_an_import_leaves_no_session_without_the_summary_it_had(
 ) -> None:
     session = await ended(memory)
     clock.move(60)
-    await talk(memory, 8, first=100, clock=clock)
+    await exchanges(memory, 8, first=100, clock=clock)
     clock.move(HALF_HOUR)
-    await work(memory)
+    await drain(memory)
     clock.move(HOUR)
-    await work(memory)
+    await drain(memory)
     lines = [line async for line in export_lines(memory)]
     store = await SQLiteStore.open(tmp_path / "copy.db", clock)
     copy = memory_with(over=store)
@@ -648,7 +621,7 @@ async def test_the_summary_of_a_short_session_is_made_from_its_turns_also_where_
     )
     await memory.exchange(KATE, "I still have to feed the cat.", lambda context: "And flight BA123 leaves at 7.")
     clock.move(HALF_HOUR)
-    await work(memory)
+    await drain(memory)
     (made,) = await memory.summaries(owner=KATE.owner)
     for words in ("kitchen blue", "Tom Baker", "feed the cat", "BA123"):
         assert words in made.summary
@@ -661,7 +634,7 @@ async def test_the_summary_of_a_short_session_is_made_from_its_turns_also_where_
 async def test_the_marker_itself_is_not_part_of_what_was_said(memory_with: OpenMemory) -> None:
     memory = memory_with(answering=OfflineModel())
     await memory.append(KATE, "user", "[SUNSET HANDOVER] Open: invoice 4711 is unpaid.")
-    await work(memory)
+    await drain(memory)
     (made,) = await memory.summaries(owner=KATE.owner)
     assert "SUNSET" not in made.title + made.summary
     assert made.open_threads == ("Open: invoice 4711 is unpaid.",)
@@ -669,7 +642,7 @@ async def test_the_marker_itself_is_not_part_of_what_was_said(memory_with: OpenM
 
 @pytest.mark.spec("IDLE-2", "CTX-5")
 async def test_the_note_of_a_clearing_is_for_people_and_not_shown_to_a_model(memory: Memory) -> None:
-    session = await talk(memory, 2)
+    session = await exchanges(memory, 2)
     await memory.clear(session)
     restored = await memory.restore(session)
     context = await memory.context(restored)
