@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+import afterglow.agent.graph  # noqa: F401 - loaded here, before the children are forked
 from afterglow.agent import Agent
 from afterglow.memory import Memory
 from afterglow.model import Request
@@ -16,10 +17,10 @@ from afterglow.work import Limits
 from afterglow.worker import Worker
 from afterglow.working import Beside, working
 from tests.faults.nursery import Voice
-from tests.faults.tasks import open_store
+from tests.faults.tasks import clock_of, open_store
 from tests.kit.records import KATE
 
-LIMITS = Limits(lease_seconds=1, backoff_seconds=0.1)
+LIMITS = Limits(backoff_seconds=0.1)
 
 
 async def _agent(voice: Voice, order: dict[str, Any], besides: Sequence[Beside] = ()) -> Agent:
@@ -29,7 +30,8 @@ async def _agent(voice: Voice, order: dict[str, Any], besides: Sequence[Beside] 
 
     given = {"work": {"poll_seconds": 0.05, "lease_seconds": 1}}
     chosen = Settings.model_validate({"data_dir": order["data_dir"], "zone": "UTC", **given})
-    memory = Memory(await open_store(order["address"]), chosen, model=ScriptedModel(answer), environ={}, folds=False)
+    store = await open_store(order["address"], clock_of(order))
+    memory = Memory(store, chosen, model=ScriptedModel(answer), environ={}, folds=False)
     return Agent(memory, binding=KATE)
 
 

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from afterglow import inbound
 from afterglow.channels import Part
 from afterglow.inbound import Inbound
 from afterglow.memory import Memory
 from afterglow.settings import Settings
 from afterglow.turns import Binding
 from tests.faults.nursery import Voice
-from tests.faults.tasks import open_store
+from tests.faults.tasks import clock_of, open_store
 from tests.kit.records import KATE
 
 
 async def _memory(order: dict[str, Any]) -> Memory:
     away = {"enabled": True, "threshold_hours": 0, "deadline_seconds": 30, "max_events": 1000}
     chosen = Settings.model_validate({"data_dir": order["data_dir"], "zone": "UTC", "away_summary": away})
-    return Memory(await open_store(order["address"]), chosen, environ={}, folds=False)
+    return Memory(await open_store(order["address"], clock_of(order)), chosen, environ={}, folds=False)
 
 
 async def write(voice: Voice, number: int, order: dict[str, Any]) -> None:
     """Come in with a message, be told, be answered."""
-    inbound.LEASE_SECONDS = 1.0
     memory = await _memory(order)
 
     async def deliver(to: Binding, part: Part) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 from afterglow.memory import Memory
@@ -15,9 +16,9 @@ from afterglow.store.transaction import EVERYONE
 from afterglow.work import Limits
 from afterglow.worker import Worker, holder_name
 from tests.faults.nursery import Voice
-from tests.faults.tasks import open_store
+from tests.faults.tasks import clock_of, open_store
 
-LIMITS = Limits(lease_seconds=0.5, attempts_max=10**6, backoff_seconds=0.01, backoff_max_seconds=0.05)
+LIMITS = Limits(attempts_max=10**6, backoff_seconds=0.01, backoff_max_seconds=0.05)
 _STATED = re.compile(r"^\[(\d+)\] user, [^:]+:\d\d: (I prefer \w+ number \w+)", re.MULTILINE)
 
 
@@ -41,11 +42,11 @@ def answer(request: Request) -> str:
 
 async def read_for_facts(voice: Voice, number: int, order: dict[str, Any]) -> None:
     """Do all work on facts and files, until there is none."""
-    store = await open_store(order["address"])
+    store = await open_store(order["address"], clock_of(order))
     chosen = Settings.model_validate({"data_dir": order["data_dir"], "zone": "UTC", "facts": {"part_tokens": 200}})
     memory = Memory(store, chosen, model=ScriptedModel(answer), environ={})
     acts = {kind: act for kind, act in memory.acts.items() if kind in ("facts", "files")}
-    worker = Worker(store, acts, holder=holder_name(), limits=LIMITS)
+    worker = Worker(store, acts, holder=holder_name(), limits=replace(LIMITS, **order.get("limits", {})))
     while any(each.kind in acts for each in await store.work_list(EVERYONE)):
         if not await worker.drain():
             await asyncio.sleep(0.02)

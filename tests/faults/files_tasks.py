@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,13 @@ from afterglow.store.transaction import EVERYONE
 from afterglow.work import Limits
 from afterglow.worker import Worker, holder_name
 from tests.faults.nursery import Voice
-from tests.faults.tasks import open_store
+from tests.faults.tasks import clock_of, open_store
 from tests.kit.facts import remember
 from tests.kit.records import KATE
 
-LIMITS = Limits(lease_seconds=0.5, attempts_max=10**6, backoff_seconds=0.01, backoff_max_seconds=0.05)
+LIMITS = Limits(attempts_max=10**6, backoff_seconds=0.01, backoff_max_seconds=0.05)
+EDITED = "edited by hand"
+"""The name of a file while it is edited."""
 
 
 def files_of(store: Store, data_dir: Path) -> MemoryFiles:
@@ -39,16 +42,18 @@ def edit(path: Path, content: str) -> None:
     """Put another sentence in the place of the first one, as an editor does: all at once."""
     document = json.loads(path.read_text())
     document["facts"][0]["content"] = content
-    aside = path.with_name("edited by somebody")
+    aside = path.with_name(EDITED)
     aside.write_text(json.dumps(document))
     aside.rename(path)
 
 
 async def write_files(voice: Voice, number: int, order: dict[str, Any]) -> None:
     """Do all work on files, until there is none."""
-    store = await open_store(order["address"])
+    store = await open_store(order["address"], clock_of(order))
     files = files_of(store, Path(order["data_dir"]))
-    worker = Worker(store, {"files": files.act}, holder=holder_name(), limits=LIMITS)
+    worker = Worker(
+        store, {"files": files.act}, holder=holder_name(), limits=replace(LIMITS, **order.get("limits", {}))
+    )
     while await store.work_list(EVERYONE, kind="files"):
         if not await worker.drain():
             await asyncio.sleep(0.02)
@@ -61,7 +66,9 @@ async def live_with_files(voice: Voice, number: int, order: dict[str, Any]) -> N
     store = await open_store(order["address"])
     data_dir = Path(order["data_dir"])
     files = files_of(store, data_dir)
-    worker = Worker(store, {"files": files.act}, holder=holder_name(), limits=LIMITS)
+    worker = Worker(
+        store, {"files": files.act}, holder=holder_name(), limits=replace(LIMITS, **order.get("limits", {}))
+    )
     chance = random.Random(order["seed"] * 1000 + number)
     voice.ready()
     while True:

@@ -15,7 +15,7 @@ from afterglow.settings import Settings
 from afterglow.turns import Binding
 from tests.agent.conftest import echo
 from tests.faults.nursery import Voice
-from tests.faults.tasks import open_store
+from tests.faults.tasks import clock_of, open_store
 
 SOON = {"work": {"backoff_seconds": 0.05, "backoff_max_seconds": 0.2}, "spend": {"breaker_failures": 1000}}
 
@@ -29,7 +29,7 @@ async def talk(voice: Voice, number: int, order: dict[str, Any]) -> None:
 
     `sent` says of how many of each person's it was acknowledged before that they were taken.
     """
-    line._LEASE_SECONDS = 1.0
+    line._LEASE_SECONDS = order.get("lease_seconds", line._LEASE_SECONDS)
     chance = random.Random(order["seed"])
 
     def script(request: Request) -> scripted.Step:
@@ -37,7 +37,7 @@ async def talk(voice: Voice, number: int, order: dict[str, Any]) -> None:
         return chance.choice([scripted.SERVER_ERROR, scripted.EMPTY]) if failing else echo(request)
 
     chosen = Settings.model_validate({"data_dir": order["data_dir"], "zone": "UTC", **SOON})
-    store = await open_store(order["address"])
+    store = await open_store(order["address"], clock_of(order))
     memory = Memory(store, chosen, model=ScriptedModel(script, delay_seconds=0.01), environ={})
 
     async def deliver(to: Binding, part: Any) -> None:

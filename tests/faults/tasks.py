@@ -8,6 +8,7 @@ import os
 import random
 import tempfile
 import time
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ from tests.faults import verbs
 from tests.faults.nursery import Voice
 from tests.kit.records import NOON, said
 
-SHARED = Binding(agent="kate", channel="group", sender="everybody")
+SHARED = Binding(agent="kate", channel="group", sender="all of them")
+HOUR = 3600
 HURRIED = Limits(lease_seconds=0.05, attempts_max=10**6)
 
 
@@ -36,6 +38,23 @@ async def open_store(address: str, clock: Clock | None = None) -> Store:
     if address.startswith("postgresql:"):
         return await PostgresStore.open(address, clock or SystemClock())
     return await SQLiteStore.open(Path(address), clock or SystemClock())
+
+
+class LaterClock(SystemClock):
+    """So many seconds later than it is: the leases of killed processes are over, and a test need not wait for that."""
+
+    fixed = True
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def now(self) -> datetime:
+        return super().now() + timedelta(seconds=self._seconds)
+
+
+def clock_of(order: dict[str, Any]) -> Clock:
+    """The machine's time, or so many seconds `later`."""
+    return LaterClock(order["later"]) if "later" in order else SystemClock()
 
 
 def binding(number: int) -> Binding:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.faults.nursery import Nursery
 from tests.faults.promises import broken
-from tests.faults.tasks import open_store
+from tests.faults.tasks import HOUR, open_store
 from tests.kit.records import KATE
 
 PLACES = [
@@ -39,7 +39,7 @@ async def test_killed_at_any_place_of_a_run_it_is_done_once(
     nursery.well("create", **order)
     killed = nursery.one("drain", **order, failpoints=f"{place}=kill")
     assert killed.was_killed, nursery.errors()
-    lines = killed.lines + nursery.well("drain", **order)
+    lines = killed.lines + nursery.well("drain", later=HOUR, **order)
     assert len(lines) == (2 if place == "append:before" else 1), (
         "an answer that was written down is not asked for again"
     )

@@ -1,4 +1,4 @@
-"""Killed at every place of an arrival: nobody is told twice, what was lost says so, and the message is answered."""
+"""Killed at every place of an arrival: no owner is told twice, what was lost says so, and the message is answered."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from afterglow.store.arrivals import Arriving, Handler
 from tests.faults.nursery import Nursery
 from tests.faults.promises import broken
-from tests.faults.tasks import open_store
+from tests.faults.tasks import HOUR, open_store
 from tests.faults.verbs import EVERY_TIME
 from tests.kit.records import KATE
 
@@ -23,7 +23,7 @@ def said(lines: list[Any], what: str) -> list[str]:
 
 
 async def away(address: str, order: dict[str, Any], nursery: Nursery, steps: int = 3) -> None:
-    """Somebody was seen, and then three steps were made."""
+    """The owner was seen, and then three steps were made."""
     store = await open_store(address)
     arriving = Arriving(binding=KATE, message=None, handler=Handler(name="w", token=1), lease_seconds=1)
     await store.come_in(KATE.owner, arriving, EVERY_TIME)
@@ -33,14 +33,14 @@ async def away(address: str, order: dict[str, Any], nursery: Nursery, steps: int
 
 @pytest.mark.spec("AWAY-7", "AWAY-6", "P9", "P13")
 @pytest.mark.parametrize("place", PLACES)
-async def test_after_a_kill_nobody_is_told_twice_and_the_message_is_answered(
+async def test_after_a_kill_no_owner_is_told_twice_and_the_message_is_answered(
     address: str, nursery: Nursery, tmp_path: Path, place: str
 ) -> None:
     order = {"module": "away_tasks", "address": address, "data_dir": str(tmp_path)}
     await away(address, order, nursery)
     killed = nursery.one("write", id="m", same=True, **order, failpoints=f"{place}=kill")
     assert killed.was_killed, nursery.errors()
-    lines = killed.lines + nursery.well("write", id="m", same=True, **order)
+    lines = killed.lines + nursery.well("write", id="m", same=True, later=HOUR, **order)
     told = said(lines, "digest")
     assert len(told) <= 1, "at most one digest for an absence"
     assert said(lines, "answer"), "and the message is answered, whatever happened"
@@ -51,7 +51,7 @@ async def test_after_a_kill_nobody_is_told_twice_and_the_message_is_answered(
         assert len(told) == 1
     else:
         assert not told and digests[0].status == "claimed", "it is lost, and its row is there to say so"
-    again = nursery.well("write", id="m", same=True, **order)
+    again = nursery.well("write", id="m", same=True, later=HOUR, **order)
     assert again == [], "it is known now"
     assert await broken(store) == []
     await store.close()

@@ -11,7 +11,7 @@ from afterglow.store.contract import Store
 from afterglow.work import Due
 from tests.faults.nursery import Nursery
 from tests.faults.promises import broken
-from tests.faults.tasks import open_store
+from tests.faults.tasks import HOUR, open_store
 from tests.kit.records import KATE, said
 
 WORDS = ("alpha", "bravo", "cedar", "delta", "ember", "frost", "grove", "harbor", "indigo", "jasper", "kernel", "lotus")
@@ -19,7 +19,7 @@ PLACES = ["claim:after", "commit_facts:before", "commit_facts:after", "commit_fa
 PLACES += ["commit_facts:before@3", "commit_facts:after@3", "finish:before", "finish:after", "commit_files:before"]
 
 
-async def talk(store: Store) -> None:
+async def state_preferences(store: Store) -> None:
     """Two sessions of one owner that state the same dozen preferences, both to be read."""
     for name in ("one", "two"):
         await store.open_session(KATE, name)
@@ -35,12 +35,12 @@ async def test_after_a_kill_each_fact_is_there_once_and_the_files_agree(
     address: str, nursery: Nursery, tmp_path: Path, place: str
 ) -> None:
     store = await open_store(address)
-    await talk(store)
+    await state_preferences(store)
     name, _, count = place.partition("@")
     order = {"module": "facts_tasks", "address": address, "data_dir": str(tmp_path)}
     killed = nursery.one("read_for_facts", **order, failpoints=f"{name}=kill@{count or 1}")
     assert killed.was_killed, nursery.errors()
-    nursery.well("read_for_facts", **order)
+    nursery.well("read_for_facts", later=HOUR, **order)
     facts = await store.facts(KATE.owner, limit=100)
     assert sorted(fact.content for fact in facts) == [f"The user prefers {word} number {word}" for word in WORDS]
     assert {proof.session for fact in facts for proof in fact.evidence} == {"one", "two"}
@@ -60,9 +60,9 @@ async def test_many_processes_that_read_at_once_store_each_fact_once(
     address: str, nursery: Nursery, tmp_path: Path
 ) -> None:
     store = await open_store(address)
-    await talk(store)
+    await state_preferences(store)
     order = {"module": "facts_tasks", "address": address, "data_dir": str(tmp_path)}
-    nursery.well("read_for_facts", children=3, **order)
+    nursery.well("read_for_facts", children=3, limits={"lease_seconds": 0.5}, **order)
     facts = await store.facts(KATE.owner, limit=100)
     assert len(facts) == len(WORDS) and all(len(fact.evidence) == 2 for fact in facts)
     await store.close()

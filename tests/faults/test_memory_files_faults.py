@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from afterglow.memory_files.documents import documents
 from afterglow.store.contract import Store
 from afterglow.store.facts import WantedFacts
-from tests.faults.files_tasks import edit, facts_folder, files_of
+from tests.faults.files_tasks import EDITED, edit, facts_folder, files_of
 from tests.faults.nursery import Nursery
 from tests.faults.promises import broken
-from tests.faults.tasks import open_store
+from tests.faults.tasks import HOUR, open_store
+from tests.kit.campaign import Campaign
 from tests.kit.facts import remember
 from tests.kit.records import KATE
 
@@ -75,7 +77,7 @@ async def test_after_a_kill_at_any_place_database_files_and_index_agree(
     }
     for path in facts_folder(tmp_path).glob("[!.]*"):
         assert json.loads(path.read_text())["facts"], "no file is ever half"
-    nursery.well("write_files", **order)
+    nursery.well("write_files", later=HOUR, **order)
     assert await disagreements(store, tmp_path) == []
     assert "UNSAYABLE" not in texts(tmp_path)
     pending = await store.facts(KATE.owner, WantedFacts(status="pending"))
@@ -96,9 +98,9 @@ async def test_a_kill_before_the_commit_does_not_make_the_files_look_edited(
     order = {"module": "files_tasks", "address": address, "data_dir": str(tmp_path)}
     assert nursery.one("write_files", **order, failpoints="commit_files:before=kill").was_killed
     fact = await remember(store, "UNSAYABLE thing", "2026-03-01")
-    assert nursery.one("write_files", **order, failpoints="file:after=kill").was_killed
+    assert nursery.one("write_files", later=HOUR, **order, failpoints="file:after=kill").was_killed
     await store.forget_fact(KATE.owner, fact.id)
-    nursery.well("write_files", **order)
+    nursery.well("write_files", later=2 * HOUR, **order)
     assert [each.content for each in await store.facts(KATE.owner, WantedFacts(status=None))] == [
         "The review is on 3 March"
     ]
@@ -107,24 +109,31 @@ async def test_a_kill_before_the_commit_does_not_make_the_files_look_edited(
     await store.close()
 
 
+@pytest.mark.campaign
 @pytest.mark.spec("FACT-6", "P12")
-@pytest.mark.whole
 async def test_processes_that_write_edit_forget_and_die_leave_files_that_agree(
-    address: str, nursery: Nursery, tmp_path: Path
+    address: str, nursery: Nursery, tmp_path: Path, campaign: Campaign
 ) -> None:
     order = {"module": "files_tasks", "address": address, "data_dir": str(tmp_path)}
-    children = nursery.run("live_with_files", **order, children=4, seed=1, kill_every=0.4, kills=8)
-    nursery.well("write_files", **order)
+    dying = {"children": 4, "kill_every": 0.4, "kills": 4, "limits": {"lease_seconds": 0.5}}
+    told: list[Any] = []
+    died = 0
+    for number in campaign.rounds():
+        children = nursery.run("live_with_files", **order, **dying, seed=campaign.seed + number)
+        assert all(child.was_killed for child in children), f"{campaign}, round {number}: {nursery.errors()}"
+        told += [line for child in children for line in child.lines]
+        died += len(children)
+    nursery.well("write_files", later=HOUR, **order)
     store = await open_store(address)
     await files_of(store, tmp_path).rebuild(KATE.owner)
-    nursery.well("write_files", **order)
-    (facts_folder(tmp_path) / "edited by somebody").unlink(missing_ok=True)
+    nursery.well("write_files", later=HOUR, **order)
+    (facts_folder(tmp_path) / EDITED).unlink(missing_ok=True)
     assert await disagreements(store, tmp_path) == []
     assert await store.file_troubles(KATE.owner) == []
-    forgotten = {line[1] for child in children for line in child.lines}
-    known = {fact.content for fact in await store.facts(KATE.owner, WantedFacts(status=None), limit=10_000)}
+    forgotten = {line[1] for line in told}
+    known = {fact.content for fact in await store.facts(KATE.owner, WantedFacts(status=None), limit=10**6)}
     text = texts(tmp_path)
-    assert len(forgotten) > 5
     assert [word for word in forgotten - known if word in text] == []
     assert await broken(store) == []
     await store.close()
+    campaign.did(f"{died} processes killed, {len(forgotten)} facts forgotten, {len(known)} facts left")
