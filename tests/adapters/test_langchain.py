@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -31,6 +28,7 @@ from afterglow.store.sqlite import SQLiteStore
 from afterglow.turns import Binding, Turn
 from tests.adapters.chat_model import Chat, calls
 from tests.generated import ROOT
+from tests.kit.examples import RunExample, run_example, run_example_alone
 
 ANA: Any = {"configurable": {"thread_id": "t1", "user_id": "ana"}}
 KATE = Binding(agent="kate", channel="langchain", sender="ana")
@@ -300,7 +298,7 @@ async def test_what_others_put_into_a_request_and_instructions_are_kept(memory: 
 
 
 @pytest.mark.spec("LOG-3")
-async def test_a_summary_of_langchains_own_is_nobodys_word(memory: Memory) -> None:
+async def test_a_summary_of_langchains_own_is_no_one_s_word(memory: Memory) -> None:
     chat = Chat(answers=["Yes."])
     summary = HumanMessage("Here is a summary: the user wants X.", additional_kwargs={"lc_source": "summarization"})
     await agent_of(memory, chat).ainvoke({"messages": [summary, HumanMessage("Well?")]}, ANA)
@@ -352,15 +350,15 @@ async def test_threads_are_sessions_of_their_user_and_people_share_nothing(memor
     await write("in the first", thread_id="a", user_id="ana")
     await write("in the second", thread_id="b", user_id="ana")
     await write("by another", thread_id="c", user_id="ben")
-    await write("by nobody", thread_id="d")
+    await write("by no name", thread_id="d")
     assert [texts for texts in (chat.texts(n) for n in range(4))] == [
         ["human: in the first"],
         ["human: in the second"],
         ["human: by another"],
-        ["human: by nobody"],
+        ["human: by no name"],
     ]
     assert {session.id for session in await memory.sessions(owner="kate/langchain/ana")} == {"a", "b"}
-    assert await said(memory, "kate/langchain/d") == ["user: by nobody", "assistant: Four."]
+    assert await said(memory, "kate/langchain/d") == ["user: by no name", "assistant: Four."]
 
 
 async def test_the_binding_is_one_that_is_given_or_found(memory: Memory) -> None:
@@ -374,7 +372,7 @@ async def test_the_binding_is_one_that_is_given_or_found(memory: Memory) -> None
     assert await said(memory, rosa.owner) == ["user: first", "assistant: One.", "user: second", "assistant: Two."]
 
 
-async def test_a_run_of_nobody_is_refused_with_what_to_give(memory: Memory) -> None:
+async def test_a_run_of_no_person_is_refused_with_what_to_give(memory: Memory) -> None:
     with pytest.raises(BadInput, match="thread_id"):
         await agent_of(memory, Chat(answers=[])).ainvoke({"messages": [("user", "Hello")]})
 
@@ -385,7 +383,7 @@ def test_a_run_without_a_loop_says_which_to_use(memory: Memory) -> None:
 
 
 @pytest.mark.spec("IDLE-2")
-async def test_a_thread_that_was_cleared_begins_anew(memory: Memory) -> None:
+async def test_a_thread_that_was_cleared_begins_again(memory: Memory) -> None:
     chat = Chat(answers=["One.", "Two.", "Three.", "Four."])
     saver = InMemorySaver()
     agent = agent_of(memory, chat, saver=saver)
@@ -497,22 +495,14 @@ async def test_the_lines_of_the_page_work_as_they_stand(
         assert session.turns == 2 and session.binding.agent == "kate"
 
 
-def test_without_langchain_it_says_what_to_install() -> None:
-    for missing in ("langchain", "langchain_core", "langgraph"):
-        code = f"import sys; sys.modules[{missing!r}] = None; import afterglow.adapters.langchain"
-        ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-        assert (
-            "MissingPackage" in ran.stderr.splitlines()[-1] and "pip install '.[agent]'" in ran.stderr.splitlines()[-1]
-        )
+EXAMPLE = ROOT / "examples" / "langchain_agent.py"
 
 
 @pytest.mark.spec("CTX-6")
-def test_the_example_runs_without_a_key(tmp_path: Path) -> None:
-    environment = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
-    program = [sys.executable, "-W", "error", str(ROOT / "examples" / "langchain_agent.py"), str(tmp_path)]
-    ran = subprocess.run(program, capture_output=True, text=True, timeout=120, env=environment)
-    assert ran.returncode == 0, ran.stderr
-    assert "There is rain, 4 °C." in ran.stdout and "has 86 turns" in ran.stdout
-    assert "lies under the third flower pot" in ran.stdout.splitlines()[-1]
-    (shown,) = re.findall(r"I was shown (\d+) messages", ran.stdout)
+@pytest.mark.parametrize("run", [run_example, pytest.param(run_example_alone, marks=pytest.mark.whole)])
+def test_the_example_runs_without_a_key(run: RunExample, tmp_path: Path) -> None:
+    told = run(EXAMPLE, tmp_path)
+    assert "There is rain, 4 °C." in told and "has 86 turns" in told
+    assert "lies under the third flower pot" in told.splitlines()[-1]
+    (shown,) = re.findall(r"I was shown (\d+) messages", told)
     assert int(shown) < 50

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import inspect
 import operator
-import os
 import re
-import subprocess
-import sys
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -29,6 +26,7 @@ from afterglow.errors import BadInput
 from afterglow.memory import Memory
 from tests.adapters.chat_model import Chat, calls
 from tests.generated import ROOT
+from tests.kit.examples import RunExample, run_example, run_example_alone
 
 ANA: Any = {"configurable": {"thread_id": "ana"}}
 OWNER = "agent/langgraph/ana"
@@ -295,25 +293,17 @@ def test_without_a_loop_langgraph_says_which_way_to_run_it(memory: Memory) -> No
         graph_of(node_of(Chat(answers=[])), memory).invoke({"messages": [("user", "x")]}, ANA)
 
 
-def test_without_langgraph_it_says_what_to_install() -> None:
-    code = "import sys; sys.modules['langgraph'] = None; import afterglow.adapters.langgraph"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert "MissingPackage" in ran.stderr.splitlines()[-1] and "pip install '.[agent]'" in ran.stderr.splitlines()[-1]
-
-
 @pytest.mark.spec("CTX-6")
-def test_the_example_adopts_it_in_five_lines_and_knows_what_was_said_long_ago(tmp_path: Path) -> None:
+@pytest.mark.parametrize("run", [run_example, pytest.param(run_example_alone, marks=pytest.mark.whole)])
+def test_the_example_adopts_it_in_five_lines_and_knows_what_was_said_long_ago(run: RunExample, tmp_path: Path) -> None:
     lines = EXAMPLE.read_text().splitlines()
     assert len([line for line in lines if "# + Afterglow" in line]) == 5
     ours = [line for line in lines if re.search(r"afterglow|remembering", line) and not line.lstrip().startswith('"')]
     assert all("# + Afterglow" in line for line in ours), ours
-    environment = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
-    program = [sys.executable, "-W", "error", str(EXAMPLE), str(tmp_path)]
-    ran = subprocess.run(program, capture_output=True, text=True, timeout=120, env=environment)
-    assert ran.returncode == 0, ran.stderr
-    assert "There is rain, 4 °C." in ran.stdout and "lies under the third flower pot" in ran.stdout
-    (shown,) = re.findall(r"I was shown (\d+) messages", ran.stdout)
-    assert int(shown) < 50 and "has 88 messages" in ran.stdout
+    told = run(EXAMPLE, tmp_path)
+    assert "There is rain, 4 °C." in told and "lies under the third flower pot" in told
+    (shown,) = re.findall(r"I was shown (\d+) messages", told)
+    assert int(shown) < 50 and "has 88 messages" in told
 
 
 def test_the_wrapped_node_looks_like_the_node(memory: Memory) -> None:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import runpy
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -18,6 +15,7 @@ from afterglow.memory import Memory
 from afterglow.turns import Binding
 from tests.adapters.telegram_bot import ANA, GROUP, PRIVATE, TOKEN, Wire
 from tests.generated import ROOT
+from tests.kit.examples import run_example
 
 _ANA = Binding(agent="kate", channel="telegram", sender=str(ANA["id"]))
 EXAMPLE = ROOT / "examples" / "telegram_bot.py"
@@ -57,8 +55,9 @@ async def test_the_example_answers_and_tells_what_it_did_meanwhile(memory: Memor
 
 
 @pytest.mark.spec("AWAY-11")
-def test_the_example_says_what_it_needs() -> None:
-    environment = {name: value for name, value in os.environ.items() if name != "TELEGRAM_TOKEN"}
-    ran = subprocess.run([sys.executable, str(EXAMPLE)], capture_output=True, text=True, timeout=60, env=environment)
-    assert ran.returncode == 1
-    assert ran.stderr == "TELEGRAM_TOKEN is not set; get a token from @BotFather on Telegram, and put it there\n"
+def test_the_example_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TELEGRAM_TOKEN", raising=False)
+    with pytest.raises(SystemExit) as ended:
+        run_example(EXAMPLE)
+    wanted = "TELEGRAM_TOKEN is not set; get a token from @BotFather on Telegram, and put it there"
+    assert ended.value.code == wanted, "Python writes that to stderr, and the exit code is 1"
