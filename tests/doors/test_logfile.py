@@ -56,7 +56,7 @@ def test_the_log_can_go_to_stderr(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert sys.stderr is not None
 
 
-# --- what was logged of somebody who was forgotten
+# --- what was logged of an owner who was forgotten
 
 
 NAME = KATE.owner
@@ -104,13 +104,13 @@ def test_a_name_is_written_over_where_it_stands_while_others_go_on_writing(tmp_p
 
 
 @pytest.mark.spec("SAFE-3")
-def test_a_log_that_is_not_there_names_nobody(tmp_path: Path) -> None:
+def test_a_log_that_is_not_there_names_no_owner(tmp_path: Path) -> None:
     assert log_lines.unname(tmp_path, NAME) == 0
 
 
 @pytest.mark.spec("SAFE-3")
 @pytest.mark.parametrize("form", ["text", "json"])
-async def test_work_under_way_for_somebody_who_was_forgotten_leaves_no_name_in_the_log(
+async def test_work_under_way_for_an_owner_who_was_forgotten_leaves_no_name_in_the_log(
     store: Store, tmp_path: Path, form: Any
 ) -> None:
     memory = Memory(store, Settings(data_dir=tmp_path, zone="UTC"), environ={}, folds=False)

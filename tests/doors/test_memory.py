@@ -173,7 +173,7 @@ async def test_an_export_imports_into_an_empty_store_to_an_equal_state(memory: M
     assert await memory.summarize(await memory.open_session(folded)) is not None
     await memory.join(web.owner, KATE.owner)
     await memory.store.close_session(KATE.owner, (await memory.open_session(web)).id)
-    await memory.append(OTHER, "user", f"somebody else with {SECRET}")
+    await memory.append(OTHER, "user", f"another with {SECRET}")
     later = memory.store.clock.now() + timedelta(minutes=30)
     await memory.store.mark_due(OTHER.owner, Due(kind="facts", at=later, reason="idle", subject=OTHER.owner))
 
@@ -222,27 +222,26 @@ async def test_a_session_written_to_during_an_export_is_still_in_it(memory: Memo
     assert sum(line.startswith('{"session"') for line in exported) == 250
 
 
-@pytest.mark.parametrize(
-    ("wrong", "sentence"),
-    [
-        (lambda m: m.append(KATE, "human", "x"), "role 'human' is not known"),
-        (lambda m: m.append(KATE, "user", None), "the text must be text, and this is a NoneType"),
-        (lambda m: m.append(KATE, "user", b"x"), "the text must be text, and this is a bytes"),
-        (lambda m: m.append(KATE, "user", "x", key=5), "key must be text, and this is a int"),
-        (lambda m: m.append(KATE, "tool", "x", parts="nope"), "a list of mappings"),
-        (lambda m: m.append(KATE, "tool", "x", parts=["nope"]), "must be a mapping"),
-        (lambda m: m.append("thread", "user", "x"), "goes to a Binding or a Session"),
-        (lambda m: m.context("thread"), "this needs a Session, not a str"),
-        (lambda m: m.turns("thread"), "this needs a Session"),
-        (lambda m: m.search("x", owner=EVERYONE), "one owner's memory"),
-        (lambda m: m.search("x", owner=KATE.owner, limit=0), "1 to 100 results"),
-    ],
-)
-async def test_a_callers_mistake_gets_a_sentence(other_memory: Memory, wrong: Any, sentence: str) -> None:
-    with pytest.raises(BadInput) as caught:
-        await wrong(other_memory)
-    assert sentence in str(caught.value)
-    assert await other_memory.sessions(owner=EVERYONE) == []
+async def test_a_callers_mistake_gets_a_sentence(other_memory: Memory, subtests: pytest.Subtests) -> None:
+    m: Any = other_memory
+    for wrong, sentence in (
+        (lambda: m.append(KATE, "human", "x"), "role 'human' is not known"),
+        (lambda: m.append(KATE, "user", None), "the text must be text, and this is a NoneType"),
+        (lambda: m.append(KATE, "user", b"x"), "the text must be text, and this is a bytes"),
+        (lambda: m.append(KATE, "user", "x", key=5), "key must be text, and this is a int"),
+        (lambda: m.append(KATE, "tool", "x", parts="nope"), "a list of mappings"),
+        (lambda: m.append(KATE, "tool", "x", parts=["nope"]), "must be a mapping"),
+        (lambda: m.append("thread", "user", "x"), "goes to a Binding or a Session"),
+        (lambda: m.context("thread"), "this needs a Session, not a str"),
+        (lambda: m.turns("thread"), "this needs a Session"),
+        (lambda: m.search("x", owner=EVERYONE), "one owner's memory"),
+        (lambda: m.search("x", owner=KATE.owner, limit=0), "1 to 100 results"),
+    ):
+        with subtests.test(sentence=sentence):
+            with pytest.raises(BadInput) as caught:
+                await wrong()
+            assert sentence in str(caught.value)
+            assert await other_memory.sessions(owner=EVERYONE) == []
 
 
 async def test_the_context_fills_the_models_window_with_whole_exchanges(memory: Memory) -> None:
@@ -274,29 +273,25 @@ async def test_one_owner_can_be_exported_alone(memory: Memory) -> None:
     assert OTHER.owner not in exported
 
 
-@pytest.mark.parametrize(
-    ("lines", "sentence"),
-    [
+async def test_a_file_that_is_not_an_export_is_refused_by_line(other_memory: Memory, subtests: pytest.Subtests) -> None:
+    first = '{"format":{"name":"afterglow-export","version":1}}'
+    for lines, sentence in (
         (["not json"], "line 1: not JSON"),
         (["[1]"], "line 1: not an object"),
         ([], "this is empty, and no export"),
-        ([None], "breaks off after line 1"),
+        ([first], "breaks off after line 1"),
         (['{"format":{"name":"something"}}'], "line 1: this is not an export of Afterglow"),
         (['{"format":{"name":"afterglow-export","version":9}}'], "newer than 6; upgrade"),
-        ([None, '{"turn":{"session":"x"}}'], "line 2: "),
-        ([None, '{"dream":{}}'], "line 2: 'dream' is not known"),
-        ([None, '{"owner":{"id":"a","created_at":"yesterday"}}'], "line 2: "),
-        ([None, '{"owner":{"id":"a","colour":"red"}}'], "line 2: unknown field 'colour'"),
-        ([None, '{"work":{"kind":"facts"}}'], "line 2: "),
-    ],
-)
-async def test_a_file_that_is_not_an_export_is_refused_by_line(
-    other_memory: Memory, lines: list[Any], sentence: str
-) -> None:
-    first = '{"format":{"name":"afterglow-export","version":1}}'
-    with pytest.raises(BadInput) as caught:
-        await import_lines(other_memory, [line or first for line in lines])
-    assert sentence in str(caught.value)
+        ([first, '{"turn":{"session":"x"}}'], "line 2: "),
+        ([first, '{"dream":{}}'], "line 2: 'dream' is not known"),
+        ([first, '{"owner":{"id":"a","created_at":"yesterday"}}'], "line 2: "),
+        ([first, '{"owner":{"id":"a","colour":"red"}}'], "line 2: unknown field 'colour'"),
+        ([first, '{"work":{"kind":"facts"}}'], "line 2: "),
+    ):
+        with subtests.test(lines=lines):
+            with pytest.raises(BadInput) as caught:
+                await import_lines(other_memory, lines)
+            assert sentence in str(caught.value)
 
 
 @pytest.mark.parametrize("broken", ['{"turn":{"txet":"x"}}', '{"turn":{"session":"s","se'])
@@ -334,7 +329,7 @@ async def test_an_old_export_does_not_reopen_what_was_closed_since(memory: Memor
 
 
 @pytest.mark.spec("SAFE-2")
-async def test_a_session_of_somebody_else_is_not_found(memory: Memory) -> None:
+async def test_a_session_of_another_owner_is_not_found(memory: Memory) -> None:
     turn = await memory.append(KATE, "user", "hello")
     with pytest.raises(NotFound):
         await memory.session(turn.session, owner=OTHER.owner)
