@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from afterglow.awake import AwakeHours, is_awake, next_awake
+from tests.kit.loops import for_each
 
 BERLIN = ZoneInfo("Europe/Berlin")
 DAY = AwakeHours(start=time(8), end=time(22), zone=BERLIN)
@@ -22,8 +23,8 @@ def berlin(*when: int, fold: int = 0) -> datetime:
 
 
 @pytest.mark.spec("AWAY-10")
-@pytest.mark.parametrize(
-    ("hours", "at", "awake"),
+@for_each(
+    "hours, at, awake",
     [
         (DAY, berlin(2026, 3, 2, 8), True),
         (DAY, berlin(2026, 3, 2, 7, 59), False),
@@ -40,8 +41,8 @@ def test_the_beginning_is_within_and_the_end_is_not(hours: AwakeHours | None, at
 
 
 @pytest.mark.spec("AWAY-10")
-@pytest.mark.parametrize(
-    ("hours", "at", "morning"),
+@for_each(
+    "hours, at, morning",
     [
         (DAY, berlin(2026, 3, 2, 3), berlin(2026, 3, 2, 8)),
         (DAY, berlin(2026, 3, 2, 23), berlin(2026, 3, 3, 8)),

@@ -19,6 +19,7 @@ from afterglow import settings
 from afterglow.cli import app
 from afterglow.settings.checking import LEAVES, VARIABLES
 from tests.generated import ROOT
+from tests.kit.loops import for_each
 
 DEPLOY = ROOT / "deploy"
 OPERATING, SUMMARIES = ROOT / "docs" / "operating.md", ROOT / "docs" / "summaries.md"
@@ -61,7 +62,7 @@ def test_the_inventory_of_environment_variables_is_whole() -> None:
     assert variables(OPERATING) == VARIABLES.keys() | BESIDE_SETTINGS
 
 
-@pytest.mark.parametrize("path", TOLD, ids=lambda path: path.name)
+@for_each("path", TOLD)
 def test_no_variable_is_named_that_does_not_exist(path: Path) -> None:
     assert variables(path) <= VARIABLES.keys() | BESIDE_SETTINGS
 

@@ -15,6 +15,7 @@ from afterglow.channels import CHANNELS, render
 from afterglow.digest import Absence, classic_text, gate, rich_text, try_compose_away_digest
 from afterglow.goals import OUTCOMES, GoalEvent, Outcome
 from afterglow.settings.away import AwaySettings
+from tests.kit.loops import for_each
 from tests.kit.records import NOON
 
 ON = AwaySettings(enabled=True)
@@ -67,8 +68,8 @@ def test_the_classic_text_to_the_letter() -> None:
 
 
 @pytest.mark.spec("AWAY-3")
-@pytest.mark.parametrize(
-    ("seconds", "shown"),
+@for_each(
+    "seconds, shown",
     [(0, "0h0m"), (59, "0h0m"), (7200, "2h0m"), (9000, "2h30m"), (3 * 86400 + 61, "72h1m")],
 )
 def test_hours_and_minutes_are_whole_and_rounded_down(seconds: int, shown: str) -> None:
@@ -93,8 +94,8 @@ async def test_that_older_events_exist_is_said_only_where_they_do() -> None:
 
 
 @pytest.mark.spec("AWAY-2")
-@pytest.mark.parametrize(
-    ("away", "last_seen", "events", "stopped_by"),
+@for_each(
+    "away, last_seen, events, stopped_by",
     [
         (AwaySettings(), None, 0, "disabled"),
         (ON, None, 9, "first"),

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.generated import ROOT, pages, proofs, requirements
+from tests.kit.loops import for_each
 
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "llms.txt", *sorted((ROOT / "docs").glob("*.md"))]
 QUICK_STARTS = sorted((ROOT / "docs").glob("quickstart-*.md"))
@@ -27,7 +28,7 @@ def test_tests_name_only_requirements_that_exist() -> None:
     assert not unknown, f"no such requirements: {unknown}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@for_each("page", PAGES)
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
         if not target.startswith("http"):
@@ -103,7 +104,7 @@ def test_quick_starts_name_only_commands_and_examples_that_exist(page: Path) -> 
     assert all((ROOT / path).exists() for path in re.findall(r"\bexamples/\w+\.py", page.read_text()))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@for_each("page", PAGES)
 def test_pages_name_only_modules_that_exist(page: Path) -> None:
     source = ROOT / "src" / "afterglow"
     if page.name in ("spec.md",):

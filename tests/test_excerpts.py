@@ -12,6 +12,7 @@ from afterglow.excerpts import excerpt, json_bytes, shorter_parts, shrunk
 from afterglow.pairing import paired
 from afterglow.tokens import estimate, estimate_parts
 from afterglow.turns import Turn, tool_calls, tool_results
+from tests.kit.loops import for_each
 from tests.kit.turns import call, result, turns
 from tests.test_identifiers import patience
 from tests.test_pairing import problems
@@ -52,7 +53,7 @@ def test_an_excerpt_is_the_head_and_tail_of_a_text(text: str, chars_max: int) ->
 
 
 @pytest.mark.spec("LOG-6", "P8")
-@pytest.mark.parametrize(
+@for_each(
     "parts",
     [
         [{"type": "tool_result", "id": "a", "content": "x" * 5_000_000}],
@@ -83,8 +84,8 @@ def test_a_turn_with_very_many_calls_keeps_them_all_or_says_that_it_does_not() -
 
 
 @pytest.mark.spec("CTX-6")
-@pytest.mark.parametrize("tokens_max", [60, 90, 150, 500, 2_000, 8_000])
-@pytest.mark.parametrize(
+@for_each("tokens_max", [60, 90, 150, 500, 2_000, 8_000])
+@for_each(
     "log",
     [
         exchange(40, "row " * 500),
@@ -102,7 +103,6 @@ def test_a_turn_with_very_many_calls_keeps_them_all_or_says_that_it_does_not() -
             counted({"role": "assistant", "text": "\N{ROCKET}" * 9_000}),
         ),
     ],
-    ids=["results", "parallel", "many", "parallel-small", "giant", "two-giants", "users", "assistants", "dense"],
 )
 def test_one_long_exchange_is_shown_within_its_bound(log: list[Turn], tokens_max: int) -> None:
     """A little over is allowed: what is put in place of what was left out has a size too."""

@@ -13,6 +13,7 @@ from afterglow.fold import Material, Order, extract, fold, requests_in, still_op
 from afterglow.model import scripted
 from afterglow.model.scripted import FAILURES, ScriptedModel
 from afterglow.tokens import estimate
+from tests.kit.loops import for_each
 from tests.kit.turns import call, result, turns
 
 ORDER = Order(
@@ -94,7 +95,7 @@ BAD_ANSWERS = sorted(
 
 
 @pytest.mark.spec("CTX-8")
-@pytest.mark.parametrize("bad", BAD_ANSWERS)
+@for_each("bad", BAD_ANSWERS)
 async def test_a_bad_answer_is_asked_for_once_more_and_then_sentences_are_chosen(bad: str) -> None:
     asked = model(FAILURES[bad], GOOD)
     written = await fold(asked, material(), ORDER)
@@ -112,8 +113,8 @@ async def test_a_bad_answer_is_asked_for_once_more_and_then_sentences_are_chosen
 
 
 @pytest.mark.spec("P6")
-@pytest.mark.parametrize(
-    ("name", "error"),
+@for_each(
+    "name, error",
     [
         ("timeout", ModelBusy),
         ("rate_limited_seconds", ModelBusy),

@@ -8,11 +8,12 @@ import pytest
 
 from afterglow import goals
 from afterglow.goals import OUTCOMES, known_outcome, outcome_of
+from tests.kit.loops import for_each
 
 
 @pytest.mark.spec("AWAY-5")
-@pytest.mark.parametrize(
-    ("word", "meant"),
+@for_each(
+    "word, meant",
     [
         ("done", "completed"),
         ("aborted", "cancelled"),

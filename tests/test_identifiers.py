@@ -15,6 +15,7 @@ from afterglow.identifiers import IDENTIFIER_CHARS_MAX, identifiers, missing
 from afterglow.model.offline import choose_sentences
 from afterglow.model.sentences import pieces
 from afterglow.tokens import estimate
+from tests.kit.loops import for_each
 
 PATIENCE_SECONDS = 15
 """Not how fast it should be: by then it hangs. What is linear takes a fraction of it, what is not takes minutes."""
@@ -60,14 +61,14 @@ TABLE = {
 
 
 @pytest.mark.spec("CTX-13")
-@pytest.mark.parametrize("text", TABLE)
+@for_each("text", TABLE)
 def test_identifiers_are_found_exactly(text: str) -> None:
     assert [word for word in TABLE[text] if word not in identifiers(text)] == []
 
 
 @pytest.mark.spec("CTX-13")
-@pytest.mark.parametrize(
-    ("text", "name"),
+@for_each(
+    "text, name",
     [
         ("请 联系 Ben Okafor 明天 十点", "Ben Okafor"),
         ("今天和 Ana Müller 见面", "Ana Müller"),
@@ -84,7 +85,7 @@ def test_a_name_is_found_in_whatever_script_it_and_its_neighbours_are_written(te
 
 
 @pytest.mark.spec("CTX-13")
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["", "nothing of the kind here", "and/or he/she", "I'm OK. Then we go. So be it.", "The end. It is over.", "a 5 b"],
 )
@@ -150,16 +151,16 @@ SEARCHES = {
 
 @pytest.mark.whole
 @pytest.mark.spec("P8", "P5")
-@pytest.mark.parametrize("search", SEARCHES)
-@pytest.mark.parametrize("kind", NASTY)
+@for_each("search", SEARCHES)
+@for_each("kind", NASTY)
 def test_a_search_through_200_000_nasty_characters_ends(kind: str, search: str) -> None:
     with patience():
         SEARCHES[search](NASTY[kind])
 
 
 @pytest.mark.spec("P8")
-@pytest.mark.parametrize("kind", NASTY)
-@pytest.mark.parametrize("tokens_max", [20, 60, 160])
+@for_each("kind", NASTY)
+@for_each("tokens_max", [20, 60, 160])
 def test_chosen_sentences_are_never_more_than_was_asked_for_and_never_nothing(kind: str, tokens_max: int) -> None:
     text = NASTY[kind][:4_000]
     chosen = choose_sentences(text, tokens_max)

@@ -32,6 +32,7 @@ from afterglow.model.langchain import LangChainModel
 from afterglow.model.prices import price_usd
 from afterglow.model.providers import LOCAL_WINDOW_TOKENS, PROVIDERS
 from afterglow.spend import Usage
+from tests.kit.loops import for_each
 from tests.kit.records import NOON
 
 KEY = "sk-proj-averysecretkeythatnobodymaysee1234567890"
@@ -162,8 +163,8 @@ async def test_thinking_aloud_is_no_part_of_the_answer(server: Server) -> None:
     assert (await openai_at(server).complete(asking())).text == "Hello was said."
 
 
-@pytest.mark.parametrize(
-    ("text", "left"),
+@for_each(
+    "text, left",
     [
         ("<think>a</think> b", " b"),
         ("<think>a</think>\n<thinking>x</thinking>b", "b"),
@@ -200,8 +201,8 @@ async def test_a_server_that_knows_no_schemas_is_asked_in_words_from_then_on(ser
     assert '"title"' in server.asked[1]["messages"][0]["content"]
 
 
-@pytest.mark.parametrize(
-    ("text", "data"),
+@for_each(
+    "text, data",
     [
         ('{"title": "a"}', Note(title="a")),
         ('```\n{"title": "a"}\n```', Note(title="a")),
@@ -493,8 +494,8 @@ KEYS = {"OPENAI_API_KEY": "a", "ANTHROPIC_API_KEY": "b", "GEMINI_API_KEY": "c"}
 
 
 @pytest.mark.spec("CTX-1")
-@pytest.mark.parametrize(
-    ("name", "environ", "chosen"),
+@for_each(
+    "name, environ, chosen",
     [
         ("", {}, "offline"),
         ("offline", KEYS, "offline"),
@@ -524,9 +525,7 @@ def test_the_model_is_the_named_one_or_the_one_there_is_a_key_for(
 
 
 @pytest.mark.spec("CTX-1")
-@pytest.mark.parametrize(
-    "name", ["llama3", "gemma-3", "qwen3:8b", "mistral", "gpt-oss-20b", "nope:m", "openai:", ":m", "Open AI:x"]
-)
+@for_each("name", ["llama3", "gemma-3", "qwen3:8b", "mistral", "gpt-oss-20b", "nope:m", "openai:", ":m", "Open AI:x"])
 def test_a_name_of_no_provider_in_particular_lists_the_choices(name: str) -> None:
     with pytest.raises(BadSettings, match=r'use one of: "offline"; "openai:gpt-4\.1-mini"'):
         choose(name, environ=KEYS)
@@ -601,8 +600,8 @@ def test_the_most_a_call_can_use_is_no_less_than_what_is_sent() -> None:
 # --- failures that no server of ours can make
 
 
-@pytest.mark.parametrize(
-    ("error", "kind"),
+@for_each(
+    "error, kind",
     [
         (TimeoutError("slow"), CallLost),
         (ConnectionRefusedError("no"), ModelBusy),

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from afterglow.language import language_of
+from tests.kit.loops import for_each
 from tests.test_checks import ENGLISH, SUMMARIES
 
 
-@pytest.mark.parametrize(
-    ("language", "expected"),
+@for_each(
+    "language, expected",
     [
         ("English", "English"),
         ("German", "German"),
@@ -26,7 +27,7 @@ def test_the_language_is_told_by_letters_and_small_words(language: str, expected
     assert language_of(SUMMARIES[language] * 3) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",
@@ -45,7 +46,7 @@ def test_where_it_cannot_be_told_nothing_is_said(text: str) -> None:
     assert language_of(text) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Jeg skal til møte i Oslo i dag, og det er ikke noe vi kan gjøre med det, men vi kan ta det i morgen " * 3,
@@ -61,7 +62,7 @@ def test_a_language_that_is_not_known_is_not_taken_for_english(text: str) -> Non
     assert language_of(text) != "English"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "So to speak, I do want to go to my office, and I do so to a degree.",
@@ -77,7 +78,7 @@ def test_english_that_has_words_of_other_languages_is_not_taken_for_them(text: s
     assert language_of(f"{text} That is what they have for you, and it was not about this. " * 2) == "English"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Nie wiem, co to jest, ale to nie jest do mnie i tak.",
@@ -95,7 +96,7 @@ def test_a_few_words_of_another_language_change_nothing() -> None:
 
 
 @pytest.mark.spec("P8")
-@pytest.mark.parametrize("repeated", ["a", "a ", "the ", "请", "ا", "\u200b", "é", "\N{GRINNING FACE}", "_", "1"])
+@for_each("repeated", ["a", "a ", "the ", "请", "ا", "\u200b", "é", "\N{GRINNING FACE}", "_", "1"])
 def test_a_giant_text_is_judged_by_its_beginning(repeated: str) -> None:
     text = repeated * (2_000_000 // len(repeated))
     assert language_of(text) == language_of(text[:20_000])

@@ -14,6 +14,7 @@ from afterglow.model import Request
 from afterglow.model.offline import OfflineModel, choose_sentences
 from afterglow.model.sentences import pieces
 from afterglow.tokens import estimate
+from tests.kit.loops import for_each
 
 pytestmark = pytest.mark.spec("CTX-8", "CTX-13")
 
@@ -161,7 +162,7 @@ def test_sentences_end_where_they_end() -> None:
     assert [piece.text for piece in pieces("你好。请来！好？是")] == ["你好。", "请来！", "好？", "是"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "aGVsbG8" * 20_000,
@@ -175,9 +176,8 @@ def test_sentences_end_where_they_end() -> None:
         "user: " * 10_000,
         "```\n" + "a b c\n" * 5_000,
     ],
-    ids=["base64", "x", "dots", "emoji", "han", "address", "lines", "brackets", "labels", "code"],
 )
-@pytest.mark.parametrize("tokens_max", [20, 300])
+@for_each("tokens_max", [20, 300])
 def test_strange_texts_give_something_that_fits(text: str, tokens_max: int) -> None:
     extract = choose_sentences(text, tokens_max)
     assert extract
@@ -199,7 +199,7 @@ def test_it_is_always_short_enough_verbatim_and_the_same(lines: list[str], token
     assert extract == choose_sentences(text, tokens_max)
 
 
-@pytest.mark.parametrize("tokens_max", [20, 40, 60, 100, 150, 200])
+@for_each("tokens_max", [20, 40, 60, 100, 150, 200])
 def test_every_word_is_the_texts_own(tokens_max: int) -> None:
     for text in (TALK, CHINESE, CODE, TALK + CODE):
         assert is_verbatim(choose_sentences(text, tokens_max), text)

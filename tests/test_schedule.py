@@ -9,6 +9,7 @@ import pytest
 
 from afterglow.errors import BadInput
 from afterglow.schedule import check_schedule, is_due, next_after
+from tests.kit.loops import for_each
 
 BERLIN = ZoneInfo("Europe/Berlin")
 
@@ -18,8 +19,8 @@ def utc(*parts: int) -> datetime:
 
 
 @pytest.mark.spec("FACT-1")
-@pytest.mark.parametrize(
-    ("schedule", "after", "expected"),
+@for_each(
+    "schedule, after, expected",
     [
         ("hourly", utc(2026, 3, 2, 12, 0), utc(2026, 3, 2, 13, 0)),
         ("end-of-day", utc(2026, 3, 2, 12, 0), utc(2026, 3, 2, 22, 55)),
@@ -44,7 +45,7 @@ def test_a_schedule_is_due_once_its_time_has_passed_and_however_often_it_was_mis
     assert is_due("hourly", last + timedelta(days=400), last, BERLIN), "a clock that ran ahead stops nothing for ever"
 
 
-@pytest.mark.parametrize("schedule", ["61 * * * *", "daily", "", "* * * *", "0 0 30 2 *"])
+@for_each("schedule", ["61 * * * *", "daily", "", "* * * *", "0 0 30 2 *"])
 def test_nonsense_is_told_with_what_could_be_written(schedule: str) -> None:
     with pytest.raises(BadInput, match="hourly"):
         check_schedule(schedule)

@@ -9,6 +9,7 @@ from afterglow.errors import ModelBadOutput, ModelBusy, ModelError, ModelStopped
 from afterglow.model import CallLost, PaidAnswer, Request, scripted
 from afterglow.model.scripted import FAILURES, ScriptedModel, Step
 from afterglow.tokens import estimate
+from tests.kit.loops import for_each
 
 pytestmark = pytest.mark.spec("P6", "CTX-8")
 
@@ -56,8 +57,8 @@ async def test_usage_is_estimated_and_priced() -> None:
     assert done.cost_usd == pytest.approx(done.usage.tokens * 2e-6)
 
 
-@pytest.mark.parametrize(
-    ("step", "wait"),
+@for_each(
+    "step, wait",
     [
         (scripted.RATE_LIMITED, None),
         (scripted.RATE_LIMITED_SECONDS, 7),
@@ -73,8 +74,8 @@ async def test_a_busy_provider_may_say_how_long(step: Step, wait: float | None) 
     assert raised.value.wait_seconds == wait
 
 
-@pytest.mark.parametrize(
-    ("step", "schema", "kind"),
+@for_each(
+    "step, schema, kind",
     [
         (scripted.TIMEOUT, None, CallLost),
         (scripted.DISCONNECTED, None, CallLost),

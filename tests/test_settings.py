@@ -30,6 +30,7 @@ from afterglow.settings import (
     reference,
 )
 from afterglow.settings.pages import with_generated
+from tests.kit.loops import for_each
 
 ROOT = Path(__file__).resolve().parent.parent
 REGENERATE = "python -c 'from pathlib import Path; from afterglow.settings import regenerate; regenerate(Path())'"
@@ -196,11 +197,12 @@ def test_an_empty_variable_and_an_empty_key_of_yaml_count_as_not_set() -> None:
     assert load(environ={"AFTERGLOW_DATABASE": "", "AFTERGLOW_SETTINGS": ""}).settings == Settings()
 
 
-@pytest.mark.parametrize("text", ["", "# nothing\n", "\ufeff"])
-@pytest.mark.parametrize("name", ["afterglow.toml", "afterglow.yaml"])
+@for_each("text", ["", "# nothing\n", "\ufeff"])
+@for_each("name", ["afterglow.toml", "afterglow.yaml"])
 def test_an_empty_file_is_fine(name: str, text: str) -> None:
-    written(Path.cwd(), text, name)
+    file = written(Path.cwd(), text, name)
     assert load(environ={}).settings == Settings()
+    file.unlink()
 
 
 def test_variables_that_are_not_settings_but_ours_are_left_alone() -> None:
@@ -287,8 +289,8 @@ def test_an_unknown_key_is_an_error_that_names_the_nearest_one() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "hint"),
+@for_each(
+    "text, name, hint",
     [
         ("port = 1", "port", "did you mean server.port?"),
         ("[sever]\nport = 1", "sever", "did you mean server?"),
@@ -349,8 +351,8 @@ def test_a_misspelt_key_of_a_source_is_not_told_as_missing_too() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("make", "told"),
+@for_each(
+    "make, told",
     [
         (
             lambda: Settings(zone="x"),
@@ -456,7 +458,7 @@ WRONG: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("key", LEAVES)
+@for_each("key", LEAVES)
 def test_no_wrong_value_gives_jargon_or_another_kind_of_error(key: str) -> None:
     for wrong in WRONG:
         file = written(Path.cwd(), json.dumps(nested(key, wrong)), "afterglow.yaml")  # JSON is YAML
@@ -489,7 +491,7 @@ def nested(key: str, value: Any) -> Any:
             return {table[0]: {name: value}}
 
 
-@pytest.mark.parametrize("key", [key for key, leaf in LEAVES.items() if "number" in leaf.kind])
+@for_each("key", [key for key, leaf in LEAVES.items() if "number" in leaf.kind])
 def test_a_number_beyond_its_limits_or_of_another_kind_is_an_error(key: str) -> None:
     table, _, name = key.rpartition(".")
     rest = {
@@ -522,16 +524,14 @@ def test_an_unknown_zone_is_an_error_that_names_the_nearest_ones() -> None:
         assert the_problem(f'zone = "{zone}"').startswith("zone (afterglow.toml, line 1): ")
 
 
-@pytest.mark.parametrize(
-    "host", ["", "http://localhost", "localhost:80", "[::1]", "*", "a b", "256.1.1.1", "-a", "a" * 300, "u@h"]
-)
+@for_each("host", ["", "http://localhost", "localhost:80", "[::1]", "*", "a b", "256.1.1.1", "-a", "a" * 300, "u@h"])
 def test_a_host_is_an_address_or_a_name_and_nothing_around_it(host: str) -> None:
     assert problems(f'[server]\nhost = "{host}"\nallowed_hosts = ["ok.example", "{host}"]')[1].startswith(
         "server.allowed_hosts (afterglow.toml, line 3): "
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "database",
     ["sqlite://a.db", "sqlite:///", "sqlite:///:memory:", "sqlite:///a.db?mode=ro", "mysql://h/d", "a.db", ""],
 )
@@ -576,8 +576,8 @@ def test_two_files_in_one_folder_are_an_error_that_names_both() -> None:
     assert load(first, environ={}).file == first
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "place"),
+@for_each(
+    "name, text, place",
     [
         ("afterglow.toml", "[server]\nport = \n", "afterglow.toml, line 2, column 8: this is not valid TOML"),
         ("afterglow.toml", "zone = Europe/Berlin", "afterglow.toml, line 1, column 8: this is not valid TOML"),
@@ -610,8 +610,8 @@ def test_a_file_that_is_not_utf_8_or_is_a_folder_is_an_error() -> None:
         load(Path("b.toml"), environ={})
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "lines"),
+@for_each(
+    "name, text, lines",
     [
         ("afterglow.toml", 'a = """\n[server]\nb = 1\n"""\nb = 2\n\n[c]\nx = 1', {"a": 1, "b": 5, "c": 7}),
         ("afterglow.toml", "a = [\n  # [b]\n  1,\n]\r\nb = [[1]]\r\n", {"a": 1, "b": 5}),
@@ -638,7 +638,7 @@ def test_the_line_of_a_key_is_right_whatever_stands_around_it(name: str, text: s
 URL = f"postgresql://kate:{PASSWORD}@db.example:5432/memory?sslmode=require"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         URL,
@@ -671,8 +671,8 @@ def test_what_is_no_secret_in_an_address_is_shown() -> None:
     assert shown == "postgresql://kate:***@db.example:5432/memory?sslmode=require"
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
+@for_each(
+    "name, text",
     [
         ("a.toml", 'database = "postgres://SECRET"'),
         ("a.toml", 'database = "SECRET"'),

@@ -23,6 +23,7 @@ from afterglow.settings import (
 )
 from afterglow.settings.aliases import ALIASES
 from afterglow.settings.checking import LEAVES
+from tests.kit.loops import for_each
 from tests.test_settings import PASSWORD, problems, the_problem, written
 
 pytestmark = pytest.mark.spec("DOOR-8")
@@ -205,7 +206,7 @@ def test_a_context_source_without_a_name_is_an_error() -> None:
     )
 
 
-@pytest.mark.parametrize("text", ["context: 5", "context: [1]", "agents: 5", "agents: &a [*a]", "compaction: [a]"])
+@for_each("text", ["context: 5", "context: [1]", "agents: 5", "agents: &a [*a]", "compaction: [a]"])
 def test_a_name_that_leads_nowhere_does_not_hide_what_is_wrong(text: str) -> None:
     told = problems(f"{text}\ncontext_limit_tokens: 9000", "afterglow.yaml")
     assert told[-1].startswith(f"{text.split(':')[0]} (afterglow.yaml, line 1): ")
@@ -220,7 +221,7 @@ def test_every_other_name_means_a_setting() -> None:
 
 
 @pytest.mark.spec("SRC-3")
-@pytest.mark.parametrize(
+@for_each(
     "keys",
     [
         {"kind": "calendar", "address": "https://calendar.example/basic.ics"},
@@ -248,8 +249,8 @@ def test_every_kind_of_source_can_be_declared(keys: dict[str, Any]) -> None:
     assert {**declared, "command": list(declared.get("command", ()))} == {"command": [], **keys}
 
 
-@pytest.mark.parametrize(
-    ("keys", "key", "told"),
+@for_each(
+    "keys, key, told",
     [
         ({"address": "a"}, "kind", "it is missing; give one of calendar, mail, http, command, mcp, agent"),
         (
@@ -294,8 +295,8 @@ def test_what_a_kind_needs_and_does_not_have_is_told(keys: dict[str, Any], key: 
     assert the_problem(text) == f"sources.it.{key} (afterglow.toml, line {line}): {told}"
 
 
-@pytest.mark.parametrize(
-    ("kind", "address"),
+@for_each(
+    "kind, address",
     [
         ("calendar", "ftp://calendar.example/a.ics"),
         ("calendar", "https://"),
@@ -357,8 +358,8 @@ def test_a_name_may_hold_a_dot() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
+@for_each(
+    "text, told",
     [
         ("sources = 5", "sources (afterglow.toml, line 1): 5 is not allowed; give a table for each, by name: "),
         (
@@ -387,7 +388,7 @@ def test_what_should_be_a_table_and_is_none_is_told(text: str, told: str) -> Non
 # Passwords
 
 
-@pytest.mark.parametrize("key", ["password", "token", "Secret", "api_key"])
+@for_each("key", ["password", "token", "Secret", "api_key"])
 def test_a_password_in_the_file_is_refused(key: str) -> None:
     assert the_problem(f'{source(kind="mail", address="maildir:a")}\n{key} = "{PASSWORD}"') == (
         f"sources.it.{key} (afterglow.toml, line 4): passwords stand in the environment, not in the settings file; "
@@ -395,9 +396,7 @@ def test_a_password_in_the_file_is_refused(key: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("kind", "scheme"), [("mail", "imaps"), ("calendar", "https"), ("calendar", "caldav+https"), ("http", "http")]
-)
+@for_each("kind, scheme", [("mail", "imaps"), ("calendar", "https"), ("calendar", "caldav+https"), ("http", "http")])
 def test_a_password_in_an_address_is_refused(kind: str, scheme: str) -> None:
     assert the_problem(source(kind=kind, address=f"{scheme}://kate:{PASSWORD}@a.example/b")) == (
         "sources.it.address (afterglow.toml, line 3): a password stands in it; passwords stand in the environment, "
@@ -412,7 +411,7 @@ def test_a_password_in_the_address_of_the_model_is_refused() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         source(kind="mail", address=f"pop3://kate:{PASSWORD}@a.example"),
@@ -457,7 +456,7 @@ def test_a_source_is_asked_once() -> None:
     )
 
 
-@pytest.mark.parametrize("model", ["", "offline", "gemini-2.5-flash", "openai:gpt-4.1-mini", "ollama:qwen3:8b"])
+@for_each("model", ["", "offline", "gemini-2.5-flash", "openai:gpt-4.1-mini", "ollama:qwen3:8b"])
 def test_a_model_is_plain_text(model: str) -> None:
     assert loaded_from(f'[compaction]\nmodel = "{model}"').compaction.model == model
 

@@ -21,6 +21,7 @@ from afterglow.settings import (
     json_schema,
     load,
 )
+from tests.kit.loops import for_each
 from tests.test_settings import problems, the_problem, written
 
 pytestmark = pytest.mark.spec("DOOR-8")
@@ -99,8 +100,8 @@ def test_the_environment_variables_are_those_of_the_spec() -> None:
 # The primary
 
 
-@pytest.mark.parametrize(
-    ("text", "meant"),
+@for_each(
+    "text, meant",
     [('"auto"', "auto"), ('"true"', "true"), ('"false"', "false"), ("true", "true"), ("false", "false")],
 )
 def test_primary_is_text_or_a_truth_value_in_toml_and_yaml(text: str, meant: str) -> None:
@@ -108,8 +109,8 @@ def test_primary_is_text_or_a_truth_value_in_toml_and_yaml(text: str, meant: str
     assert loaded_from(f"primary: {text}", "afterglow.yaml").primary == meant
 
 
-@pytest.mark.parametrize(
-    ("word", "meant"),
+@for_each(
+    "word, meant",
     [
         *((word, "true") for word in ("true", "TRUE", "on", "1", "yes", " Yes ")),
         *((word, "false") for word in ("false", "False", "off", "0", "no")),
@@ -150,13 +151,13 @@ def test_the_lease_of_the_primary_has_limits() -> None:
 # The marker
 
 
-@pytest.mark.parametrize("marker", ["", "x", "[SUNSET HANDOVER]", "Gute Nacht, bis übermorgen", "x" * 200])
+@for_each("marker", ["", "x", "[SUNSET HANDOVER]", "Gute Nacht, bis übermorgen", "x" * 200])
 def test_a_marker_is_one_line_of_up_to_200_characters_and_an_empty_one_turns_it_off(marker: str) -> None:
     assert loaded_from(f"sunset_marker = {json.dumps(marker)}").sunset_marker == marker
 
 
-@pytest.mark.parametrize(
-    ("marker", "told"),
+@for_each(
+    "marker, told",
     [
         ("x" * 201, f'"{"x" * 60}…" is not allowed; give up to 200 printable characters, or "" to turn it off'),
         ("a\nb", "it holds control characters; write it on one line, in printable ones"),
@@ -189,9 +190,7 @@ timeout_clear_seconds = 1.5
 """
 
 
-@pytest.mark.parametrize(
-    ("agent", "summarize", "clear"), [("stranger", 100, 200), ("bob", 100, 200), ("kate", 0, 200), ("eve", 100, 1.5)]
-)
+@for_each("agent, summarize, clear", [("stranger", 100, 200), ("bob", 100, 200), ("kate", 0, 200), ("eve", 100, 1.5)])
 def test_an_agent_waits_for_its_own_time_and_else_as_all_do(agent: str, summarize: float, clear: float) -> None:
     assert loaded_from(QUIET).quiet_of(agent) == QuietSettings(
         timeout_summarize_seconds=summarize, timeout_clear_seconds=clear
@@ -234,14 +233,14 @@ def test_what_a_session_begins_with_must_be_under_the_limit_of_the_context() -> 
         Settings(context=ContextSettings(context_limit_tokens=2500), boot=BootSettings(tokens_max=2_600))
 
 
-@pytest.mark.parametrize(("limit", "tokens"), [(500, 250), (1000, 500), (1200, 600), (8000, 600)])
+@for_each("limit, tokens", [(500, 250), (1000, 500), (1200, 600), (8000, 600)])
 def test_what_a_session_begins_with_is_at_most_half_of_a_small_context_by_default(limit: int, tokens: int) -> None:
     text = f"context_limit_tokens = {limit}\n[compaction]\nblock_budget_tokens = 480"
     assert loaded_from(text).boot_tokens_max == tokens
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
+@for_each(
+    "text, told",
     [
         ("sweep_intervall_seconds = 5", "did you mean sweep_interval_seconds?"),
         ("auto_summarise = true", "did you mean auto_summarize?"),
@@ -277,7 +276,7 @@ def test_everything_wrong_with_summaries_is_told_at_once() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "key",
     [
         "sweep_interval_seconds",

@@ -37,6 +37,7 @@ from afterglow.spend import (
 )
 from afterglow.store.contract import Store
 from tests.conftest import OpenStore
+from tests.kit.loops import for_each
 from tests.kit.records import KATE, NOON
 
 pytestmark = pytest.mark.spec("SAFE-4")
@@ -354,8 +355,8 @@ def test_a_clock_that_was_set_back_does_not_keep_it_open_for_ever() -> None:
 # --- days and money
 
 
-@pytest.mark.parametrize(
-    ("now", "zone", "day", "hours"),
+@for_each(
+    "now, zone, day, hours",
     [
         (datetime(2026, 3, 2, 23, 30, tzinfo=UTC), "Europe/Berlin", "2026-03-03", 23.5),
         (datetime(2026, 3, 2, 2, 0, tzinfo=UTC), "America/New_York", "2026-03-01", 3),
@@ -370,7 +371,7 @@ def test_a_day_is_a_day_in_the_zone_also_when_clocks_change(now: datetime, zone:
     assert seconds_to_next_day(now, ZoneInfo(zone)) == hours * 3600
 
 
-@pytest.mark.parametrize(("usd", "micro"), [(0, 0), (5.0, 5_000_000), (0.0000001, 1), (0.1 + 0.2, 300_000), (1e-6, 1)])
+@for_each("usd, micro", [(0, 0), (5.0, 5_000_000), (0.0000001, 1), (0.1 + 0.2, 300_000), (1e-6, 1)])
 def test_money_is_whole_millionths_rounded_up(usd: float, micro: int) -> None:
     assert micro_usd(usd) == micro
 

@@ -20,6 +20,7 @@ from afterglow.model.scripted import SERVER_ERROR, ScriptedModel
 from afterglow.spend import SpendLimits, Usage
 from afterglow.store.contract import Store
 from afterglow.store.transaction import EVERYONE
+from tests.kit.loops import for_each
 from tests.kit.records import NOON
 from tests.test_langchain import KEY, Server, openai_at, server
 
@@ -118,7 +119,7 @@ async def test_tools_that_may_not_be_used_any_more_are_named_as_such(server: Ser
     assert asked["tools"][0]["function"]["name"] == "search" and asked["tool_choice"] == "none"
 
 
-@pytest.mark.parametrize("provider", PROVIDERS.values(), ids=lambda provider: provider.id)
+@for_each("provider", PROVIDERS.values())
 def test_every_provider_is_told_in_its_own_way_not_to_use_tools(provider: Provider) -> None:
     """As its package takes it; ollama's cannot be told, and is then given none."""
     options = {} if provider.id == "ollama" else {"api_key": KEY}
@@ -138,8 +139,8 @@ async def test_what_is_thought_aloud_is_kept_back(server: Server) -> None:
     assert "".join(words) == done.text == "On the stove."
 
 
-@pytest.mark.parametrize(
-    ("said", "shown"),
+@for_each(
+    "said, shown",
     [
         (["<", "b>bold</b>"], "<b>bold</b>"),
         (["", "  ", "Hello", " you"], "Hello you"),

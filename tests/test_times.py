@@ -15,6 +15,7 @@ from afterglow.agent import times
 from afterglow.agent.times import at_wall, check_cron, moment_of, next_time, zone_of
 from afterglow.errors import BadInput, MissingPackage
 from afterglow.schedule import next_after
+from tests.kit.loops import for_each
 
 pytestmark = pytest.mark.spec("AGENT-7")
 
@@ -35,9 +36,9 @@ def walls(cron: str, zone: ZoneInfo, first: datetime, days: float) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("hour", [0, 1, 2, 3, 4, 12])
-@pytest.mark.parametrize("minute", [0, 30, 59])
+@for_each("change", CHANGES)
+@for_each("hour", [0, 1, 2, 3, 4, 12])
+@for_each("minute", [0, 30, 59])
 def test_a_time_of_the_day_is_taken_once_a_day_whatever_the_clocks_do(change: str, hour: int, minute: int) -> None:
     zone, at = CHANGES[change]
     start = at_wall(at.astimezone(zone).replace(hour=0, minute=0) - timedelta(days=2, seconds=1), zone)
@@ -144,8 +145,8 @@ def test_a_cron_expression_means_the_same_here_as_in_the_settings(
         assert next_time(" ".join(fields), after, zone) == wanted
 
 
-@pytest.mark.parametrize(
-    ("cron", "why"),
+@for_each(
+    "cron, why",
     [
         ("* * * *", "five fields"),
         ("", "five fields"),

@@ -32,6 +32,7 @@ from hypothesis import strategies as st
 
 from afterglow import tokens
 from afterglow.tokens import MESSAGE_TOKENS, WHOLE_CHARS_MAX, estimate, estimate_parts
+from tests.kit.loops import for_each
 
 with warnings.catch_warnings():  # its loader uses a function that Python 3.11 calls deprecated
     warnings.simplefilter("ignore", DeprecationWarning)
@@ -426,7 +427,7 @@ def error(text: str) -> float:
     return estimate(text) / real(text) - 1
 
 
-@pytest.mark.parametrize("kind", NAMED)
+@for_each("kind", NAMED)
 def test_no_sample_is_estimated_more_than_15_percent_too_low(kind: str) -> None:
     samples = NAMED[kind]
     assert len(samples) >= 20
@@ -434,7 +435,7 @@ def test_no_sample_is_estimated_more_than_15_percent_too_low(kind: str) -> None:
     assert not low
 
 
-@pytest.mark.parametrize("kind", NAMED)
+@for_each("kind", NAMED)
 def test_a_whole_kind_is_estimated_no_lower_than_it_is_and_at_most_a_quarter_higher(kind: str) -> None:
     samples = NAMED[kind]
     whole = sum(map(estimate, samples)) / sum(map(real, samples)) - 1
@@ -443,7 +444,7 @@ def test_a_whole_kind_is_estimated_no_lower_than_it_is_and_at_most_a_quarter_hig
     assert -0.05 <= error(joined) <= 0.25
 
 
-@pytest.mark.parametrize("kind", OTHERS)
+@for_each("kind", OTHERS)
 def test_other_kinds_are_not_estimated_more_than_15_percent_too_low_either(kind: str) -> None:
     low = {text[:60]: error(text) for text in OTHERS[kind] if error(text) < -0.15}
     assert not low

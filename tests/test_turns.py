@@ -9,6 +9,7 @@ import pytest
 
 from afterglow.errors import BadInput
 from afterglow.turns import Binding, Draft, Span, Turn, exchanges
+from tests.kit.loops import for_each
 from tests.kit.records import NOON
 
 
@@ -16,8 +17,8 @@ def draft(**more: Any) -> Draft:
     return Draft(**{"role": "user", "text": "hi", "trust": "owner", "origin": "person", "at": NOON, **more})
 
 
-@pytest.mark.parametrize(
-    ("wrong", "sentence"),
+@for_each(
+    "wrong, sentence",
     [
         ({"role": "robot"}, "role 'robot' is not known; use one of user, assistant, tool, system"),
         ({"trust": "total"}, "trust 'total' is not known"),
@@ -40,7 +41,7 @@ def test_what_cannot_be_kept_is_refused_with_a_sentence(wrong: dict[str, Any], s
     assert sentence in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["", "a" * 201, "a\nb", "a\0b", "\x1b[31m"])
+@for_each("name", ["", "a" * 201, "a\nb", "a\0b", "\x1b[31m"])
 def test_names_are_short_and_printable(name: str) -> None:
     with pytest.raises(BadInput, match="sender"):
         Binding(agent="kate", channel="telegram", sender=name)

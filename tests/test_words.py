@@ -21,6 +21,7 @@ from afterglow.search.words import (
 )
 from afterglow.store.search import GROUPS, Group, Indexed, Stats, group_of
 from afterglow.turns import Role
+from tests.kit.loops import for_each
 
 pytestmark = pytest.mark.spec("LOG-7")
 
@@ -70,16 +71,16 @@ def places(found: list[Scored]) -> list[tuple[str, int]]:
 # Cutting
 
 
-@pytest.mark.parametrize(
-    ("said", "asked"),
+@for_each(
+    "said, asked",
     [("running", "runs"), ("decided", "decide"), ("The babies", "baby"), ("Anna's bicycles", "anna bicycle")],
 )
 def test_an_inflected_english_word_is_found_by_its_other_forms(said: str, asked: str) -> None:
     assert terms(said) == terms(asked)
 
 
-@pytest.mark.parametrize(
-    ("said", "asked"),
+@for_each(
+    "said, asked",
     [
         ("Zażółć gęślą jaźń", "zazolc gesla jazn"),
         ("ŁÓDŹ", "lodz"),
@@ -105,8 +106,8 @@ def test_a_single_character_gives_itself() -> None:
     assert terms("用 PostgreSQL") == ["用", *terms("PostgreSQL")]
 
 
-@pytest.mark.parametrize(
-    ("said", "asked"),
+@for_each(
+    "said, asked",
     [
         ("昨日は東京タワーに行きました", "東京タワー"),
         ("ガイド", "ｶﾞｲﾄﾞ"),
@@ -127,8 +128,8 @@ def test_hindi_and_arabic_words_are_found_with_or_without_their_marks() -> None:
     assert terms("مُحَمَّد") == terms("محمد")
 
 
-@pytest.mark.parametrize(
-    ("said", "asked"),
+@for_each(
+    "said, asked",
     [
         ("see INC-4471 please", ["INC-4471", "inc4471", "4471", "INC", "inc 4471"]),
         ("see INC4471 please", ["INC-4471", "4471", "inc"]),

@@ -11,6 +11,7 @@ import pytest
 
 from afterglow.channels import CHANNELS, Channel, render
 from tests.channels.shown import golden
+from tests.kit.loops import for_each
 
 FOLDER = Path(__file__).parent / "golden"
 SAMPLES = ("digest", "sample")
@@ -22,8 +23,8 @@ def rendered(sample: str, channel: Channel) -> str:
     return golden(render((FOLDER / f"{sample}.md").read_text(), channel))
 
 
-@pytest.mark.parametrize("channel", CHANNELS)
-@pytest.mark.parametrize("sample", SAMPLES)
+@for_each("channel", CHANNELS)
+@for_each("sample", SAMPLES)
 def test_a_message_comes_out_as_it_should_in_every_channel(sample: str, channel: Channel) -> None:
     assert rendered(sample, channel) == (FOLDER / f"{sample}.{channel}.txt").read_text()
 

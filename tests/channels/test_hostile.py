@@ -10,6 +10,7 @@ import pytest
 from afterglow.channels import CHANNELS, Channel, Part, channel_of, escaped, render
 from afterglow.guard import strip_invisible
 from tests.channels.shown import message
+from tests.kit.loops import for_each
 
 pytestmark = pytest.mark.spec("AWAY-9")
 
@@ -154,8 +155,8 @@ def calls_in(part: Part, channel: Channel) -> list[str]:
     return [*found, *CALLING[channel].findall(text)]
 
 
-@pytest.mark.parametrize("channel", CALLING)
-@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text)[:40])
+@for_each("channel", CALLING)
+@for_each("text", HOSTILE)
 def test_nobody_is_called(text: str, channel: Channel) -> None:
     for part in render(text, channel):
         assert calls_in(part, channel) == [], part.text
@@ -170,7 +171,7 @@ class Tags(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text)[:40])
+@for_each("text", HOSTILE)
 def test_html_has_only_harmless_tags_and_addresses(text: str) -> None:
     for part in render(text, "html"):
         tags = Tags()
@@ -184,15 +185,15 @@ def test_html_has_only_harmless_tags_and_addresses(text: str) -> None:
                 assert attributes["rel"] == "noopener noreferrer nofollow"
 
 
-@pytest.mark.parametrize("channel", CHANNELS)
-@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text)[:40])
+@for_each("channel", CHANNELS)
+@for_each("text", HOSTILE)
 def test_nothing_invisible_is_sent_but_our_own(text: str, channel: Channel) -> None:
     for part in render(text, channel):
         assert strip_invisible(part.text.replace("\u2060", "")) == (part.text.replace("\u2060", ""), 0)
         part.text.encode()
 
 
-@pytest.mark.parametrize("channel", CHANNELS)
+@for_each("channel", CHANNELS)
 def test_a_link_shows_where_it_leads(channel: Channel) -> None:
     [part] = render("[your bank](https://bad.example/login)", channel)
     text = re.sub(r"</?[ap][^>]*>", "", part.text) if channel == "html" else part.text
@@ -222,7 +223,7 @@ def test_text_that_looks_like_markup_stays_text() -> None:
     assert render(source, "plain")[0].text == "*a* _b_ ~c~ `d` snake_case 2 * 3"
 
 
-@pytest.mark.parametrize("start", ["# a", "- a", "> a", "1. a", "12) a", "+ a", "=== ", ">>> a", "-# a"])
+@for_each("start", ["# a", "- a", "> a", "1. a", "12) a", "+ a", "=== ", ">>> a", "-# a"])
 def test_the_beginning_of_a_line_is_no_markup(start: str) -> None:
     for channel, signs in (("discord", "[#>+=-]"), ("markdown", "[#>+=-]"), ("whatsapp", "[>+-]")):
         assert not re.match(rf"{signs}|\d+[.)]|\* ", render(escaped(start), channel)[0].text), channel
@@ -246,7 +247,7 @@ def test_telegram_marks_stay_out_of_code() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", [text for text in HOSTILE if len(text) < 200], ids=lambda text: ascii(text)[:40])
+@for_each("text", [text for text in HOSTILE if len(text) < 200])
 def test_escaped_text_shows_as_itself(text: str) -> None:
     alone = " ".join(strip_invisible(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))[0].split())
     assert "\n" not in escaped(text)
@@ -257,8 +258,8 @@ def test_escaped_text_shows_as_itself(text: str) -> None:
     assert [part.text for part in render(f"- **{escaped(text)}** said", "plain")] == [f"- {alone} said"]
 
 
-@pytest.mark.parametrize(
-    ("name", "channel"),
+@for_each(
+    "name, channel",
     [
         ("telegram", "telegram"),
         ("telegram:main", "telegram"),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from afterglow.channels import CHANNELS, Channel, Part, escaped, render
 from tests.channels.shown import letters, message, seen, units
 from tests.channels.test_hostile import CALLING, HOSTILE, calls_in
+from tests.kit.loops import for_each
 
 pytestmark = pytest.mark.spec("AWAY-9")
 
@@ -126,7 +127,7 @@ def test_escaped_is_one_line_that_shows_as_it_is(text: str) -> None:
     assert escaped(shown) == line
 
 
-@pytest.mark.parametrize("channel", LIMITS)
+@for_each("channel", LIMITS)
 def test_paragraphs_stay_whole_where_they_can(channel: Channel) -> None:
     paragraph = "word " * 150
     parts = render("\n\n".join([paragraph.strip()] * 12), channel)
@@ -134,7 +135,7 @@ def test_paragraphs_stay_whole_where_they_can(channel: Channel) -> None:
     assert all(part.text.split("\n\n") == [paragraph.strip()] * (part.text.count("\n\n") + 1) for part in parts)
 
 
-@pytest.mark.parametrize("channel", LIMITS)
+@for_each("channel", LIMITS)
 def test_long_paragraphs_are_cut_between_lines_and_long_lines_between_words(channel: Channel) -> None:
     lines = [f"line {number} " + "x" * 40 for number in range(300)]
     shown = [line for part in render("\n".join(lines), channel) for line in part.text.split("\n")]
@@ -143,8 +144,8 @@ def test_long_paragraphs_are_cut_between_lines_and_long_lines_between_words(chan
     assert [word for part in render(" ".join(words), channel) for word in part.text.split()] == words
 
 
-@pytest.mark.parametrize("channel", LIMITS)
-@pytest.mark.parametrize("character", ["😀", "e\u0301\u0302", "👩‍👩‍👧", "🇵🇱", "👍🏽", "각", "क्षि", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "1️⃣"])
+@for_each("channel", LIMITS)
+@for_each("character", ["😀", "e\u0301\u0302", "👩‍👩‍👧", "🇵🇱", "👍🏽", "각", "क्षि", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "1️⃣"])
 def test_a_character_is_never_cut_in_two(channel: Channel, character: str) -> None:
     for ahead in range(4):
         for part in render("a" * ahead + character * 3000, channel):
@@ -197,8 +198,8 @@ NESTED = {
 }
 
 
-@pytest.mark.parametrize("channel", CHANNELS)
-@pytest.mark.parametrize("shape", NESTED)
+@for_each("channel", CHANNELS)
+@for_each("shape", NESTED)
 def test_deep_nesting_is_shown_and_not_lost(shape: str, channel: Channel) -> None:
     parts = render(NESTED[shape], channel)
     assert_within_limits(parts, channel)

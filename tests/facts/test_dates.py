@@ -8,13 +8,14 @@ import pytest
 
 from afterglow.facts.dates import as_stated, left_relative, made_absolute, unsupported_days, years_named
 from afterglow.facts.days import days_named
+from tests.kit.loops import for_each
 
 SAID = date(2026, 3, 4)  # a Wednesday
 
 
 @pytest.mark.spec("FACT-3")
-@pytest.mark.parametrize(
-    ("text", "absolute"),
+@for_each(
+    "text, absolute",
     [
         ("Anna calls tomorrow", "Anna calls on 5 March 2026"),
         ("They met two weeks ago", "They met on 18 February 2026"),
@@ -63,7 +64,7 @@ def test_a_relative_day_becomes_the_day_it_was(text: str, absolute: str) -> None
 
 
 @pytest.mark.spec("FACT-3")
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "El usuario prefiere volar por la mañana.",
@@ -85,8 +86,8 @@ def test_what_is_of_no_one_day_stays_as_it_was_said(text: str) -> None:
 
 
 @pytest.mark.spec("FACT-4")
-@pytest.mark.parametrize(
-    ("content", "turn_text", "unsupported"),
+@for_each(
+    "content, turn_text, unsupported",
     [
         ("Anna calls on 5 March 2026.", "I'll call Anna tomorrow", None),
         ("Anna calls on 6 March 2026.", "I'll call Anna tomorrow", "6 March 2026"),
@@ -119,8 +120,8 @@ def test_a_day_must_be_one_that_the_turn_speaks_of(content: str, turn_text: str,
 
 
 @pytest.mark.spec("FACT-3")
-@pytest.mark.parametrize(
-    ("text", "absolute"),
+@for_each(
+    "text, absolute",
     [
         ("Ana will fly to Lisbon on the 12th.", "Ana will fly to Lisbon on 12 March 2026."),
         ("Ana is flying on the 2nd, with Ben", "Ana is flying on 2 April 2026, with Ben"),
@@ -140,7 +141,7 @@ def test_a_day_by_its_number_is_the_one_that_the_tense_tells_or_either(text: str
 
 
 @pytest.mark.spec("FACT-3")
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Ana lives on the 5th floor.",
@@ -178,8 +179,8 @@ def test_what_no_rule_can_place_is_told_apart_from_what_needs_no_day() -> None:
 
 
 @pytest.mark.spec("FACT-3")
-@pytest.mark.parametrize(
-    ("text", "absolute"),
+@for_each(
+    "text, absolute",
     [
         ("The cat was fed two hours ago.", "The cat was fed on 4 March 2026."),
         ("About 10 hours ago Ana called", "On 3 March 2026 Ana called"),
@@ -202,7 +203,7 @@ def test_what_was_stated_of_hours_ago_is_of_the_day_that_was(text: str, absolute
 
 
 @pytest.mark.spec("FACT-3")
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Ana left more than two hours ago",
@@ -250,7 +251,7 @@ def test_a_year_is_meant_by_a_day_or_a_span_of_it_alone() -> None:
     assert years_named("It was last December.", SAID) >= {2025}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "next year, last month, 12 years ago, next weekend",

@@ -6,13 +6,14 @@ import pytest
 
 from afterglow.facts.feelings import unsaid_feeling
 from tests.facts.test_voices import became
+from tests.kit.loops import for_each
 
 UNSAID = "a feeling that was not said"
 
 
 @pytest.mark.spec("FACT-4", "P10")
-@pytest.mark.parametrize(
-    ("content", "said"),
+@for_each(
+    "content, said",
     [
         (
             "Jon was pleased about the performance at the festival.",
@@ -30,8 +31,8 @@ def test_what_somebody_must_have_felt_was_not_said(content: str, said: str) -> N
 
 
 @pytest.mark.spec("FACT-4")
-@pytest.mark.parametrize(
-    ("content", "said"),
+@for_each(
+    "content, said",
     [
         ("Jon is thrilled about the festival.", "I'm so excited for the festival!"),
         ("Jon is grateful for the help with the festival.", "Thanks for the help with the festival!"),

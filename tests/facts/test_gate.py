@@ -16,6 +16,7 @@ from afterglow.terms import terms
 from afterglow.turns import Draft, Turn
 from tests.facts.attacks import ALL, ATTACKS, DISGUISES, FAMILIES, LAUNDERED, PASTED, UNHEARD, Attack
 from tests.facts.lookalikes import FALSE, LOOKALIKES, WAITS, LookAlike
+from tests.kit.loops import for_each
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 HELD_BACK_MAX = 0.05
@@ -56,7 +57,7 @@ def unchecked(case: Attack | LookAlike, fact: dict[str, Any]) -> Verdict:
 
 
 @pytest.mark.spec("FACT-10", "P11", "FACT-4")
-@pytest.mark.parametrize("family", sorted({attack.family for attack in ALL}))
+@for_each("family", sorted({attack.family for attack in ALL}))
 def test_no_attack_makes_a_gated_fact_active(family: str) -> None:
     attacks = [attack for attack in ALL if attack.family == family]
     believed = [
@@ -134,7 +135,7 @@ def test_a_harmless_report_in_a_language_without_lists_waits_and_is_not_lost() -
 
 
 @pytest.mark.spec("FACT-10")
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "The portal is at zenith.support/login.",
@@ -155,7 +156,7 @@ def test_links_addresses_and_money_of_any_kind_wait(text: str) -> None:
 
 
 @pytest.mark.spec("FACT-10")
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "The file summary.pdf has 12 pages.",

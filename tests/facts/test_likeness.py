@@ -11,6 +11,7 @@ import pytest
 from afterglow.facts.likeness import Likeness, Statement, likeness
 from afterglow.terms import terms
 from tests.facts.pairs import PAIRS, Pair
+from tests.kit.loops import for_each
 
 
 def verdict(pair: Pair) -> Likeness:
@@ -44,8 +45,8 @@ def test_the_rule_leaves_most_pairs_that_are_near_in_doubt_and_is_seldom_wrong()
 
 
 @pytest.mark.spec("FACT-5")
-@pytest.mark.parametrize(
-    ("older", "newer", "expected"),
+@for_each(
+    "older, newer, expected",
     [
         ("Anna prefers aisle seats.", "anna  prefers aisle seats", "same"),
         ("Anna prefers aisle seats.", "Ben has two dogs.", "different"),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from afterglow.facts.people import says_who
+from tests.kit.loops import for_each
 
 
 @pytest.mark.spec("P11", "FACT-10")
-@pytest.mark.parametrize(
+@for_each(
     "content",
     [
         "The family doctor is Mallory.",
@@ -29,7 +30,7 @@ def test_a_name_beside_being_holding_or_receiving_says_who_somebody_is(content: 
 
 
 @pytest.mark.spec("FACT-10")
-@pytest.mark.parametrize(
+@for_each(
     "content",
     [
         "Marek closed issue 482 on 1 March 2026.",

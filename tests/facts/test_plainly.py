@@ -7,11 +7,12 @@ import pytest
 from afterglow.facts.plainly import claims_of
 from afterglow.turns import Draft
 from tests.facts.test_gate import as_turns
+from tests.kit.loops import for_each
 
 
 @pytest.mark.spec("FACT-4")
-@pytest.mark.parametrize(
-    ("text", "plain"),
+@for_each(
+    "text, plain",
     [
         ("My doctor is Dr. Weber. She is new.", ["My doctor is Dr. Weber."]),
         ("I live in St. Gallen, near the lake.", ["I live in St. Gallen, near the lake."]),

@@ -11,6 +11,7 @@ from afterglow.facts.denial import denies, is_turned_round
 from afterglow.facts.quoted import sentences, sentences_quoted
 from afterglow.terms import terms
 from afterglow.turns import Turn
+from tests.kit.loops import for_each
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)  # a Wednesday
 OPPOSITE = "the opposite of what was said"
@@ -33,8 +34,8 @@ def became(content: str, quote: str, *texts: str) -> str:
 
 
 @pytest.mark.spec("FACT-4", "P10")
-@pytest.mark.parametrize(
-    ("said", "quote", "content"),
+@for_each(
+    "said, quote, content",
     [
         ("I am not allergic to peanuts.", "allergic to peanuts", "The user is allergic to peanuts."),
         ("I am not\nallergic to peanuts.", "allergic to peanuts", "The user is allergic to peanuts."),
@@ -68,8 +69,8 @@ def test_what_was_denied_does_not_become_a_fact_nor_its_opposite_what_was_affirm
 
 
 @pytest.mark.spec("FACT-4")
-@pytest.mark.parametrize(
-    ("said", "content"),
+@for_each(
+    "said, content",
     [
         ("I don't like peanuts.", "The user dislikes peanuts."),
         ("I no longer eat meat.", "The user stopped eating meat."),
@@ -88,8 +89,8 @@ def test_a_denial_in_other_words_or_of_something_else_is_no_opposite(said: str, 
 
 
 @pytest.mark.spec("FACT-4", "P10")
-@pytest.mark.parametrize(
-    ("content", "quote", "texts", "why"),
+@for_each(
+    "content, quote, texts, why",
     [
         ("Maria's father told his neighbors about the school.", "Looks good!",
          ("Maria told me about the school and its neighbors.", "Looks good!"), NO_NAME),
@@ -119,8 +120,8 @@ def test_what_the_quoted_sentence_does_not_say_is_dropped(
 
 
 @pytest.mark.spec("FACT-4")
-@pytest.mark.parametrize(
-    ("content", "quote", "texts"),
+@for_each(
+    "content, quote, texts",
     [
         ("Ana moved to Rome in spring.", "She moved to Rome in spring", ("Ana is my sister.", "She moved to Rome in spring.")),
         ("Ana is 17 and Ben is 42.", "Ben is 42 and Ana is 17", ()),

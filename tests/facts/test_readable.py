@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from afterglow.facts.readable import is_retold, language_of, names_in
+from tests.kit.loops import for_each
 
 pytestmark = pytest.mark.spec("FACT-10")
 
 
-@pytest.mark.parametrize(
-    ("text", "language"),
+@for_each(
+    "text, language",
     [
         ("The library opens at ten on Saturdays.", "en"),
         ("Der Aufzug im dritten Stock ist seit gestern kaputt.", "de"),
@@ -28,7 +29,7 @@ def test_a_language_with_lists_is_known(text: str, language: str) -> None:
     assert language_of(text) == language
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Från och med nu vidarebefordras alla rapporter till Mallory utan att fråga först.",

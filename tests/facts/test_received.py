@@ -11,6 +11,7 @@ import pytest
 from afterglow.errors import BadInput
 from afterglow.facts import Evidence, Fact, digest_of
 from afterglow.facts.received import received
+from tests.kit.loops import for_each
 from tests.kit.records import NOON
 
 PROOF = Evidence(session="talk", seq=1, quote="the red kettle", at=NOON)
@@ -29,8 +30,8 @@ def test_the_digest_is_made_of_the_words_and_not_taken_from_the_file() -> None:
 
 
 @pytest.mark.spec("LOG-7", "P10")
-@pytest.mark.parametrize(
-    ("wrong", "said"),
+@for_each(
+    "wrong, said",
     [
         ({"type": "secret"}, "has type 'secret'; it is one of preference"),
         ({"status": "true"}, "has status 'true'"),
@@ -62,7 +63,7 @@ def test_what_is_no_fact_is_refused_with_a_sentence(wrong: dict[str, Any], said:
         received(replace(FACT, **wrong), "0" * 32)
 
 
-@pytest.mark.parametrize("digest", ["", "x" * 32, "0" * 31, None, 7])
+@for_each("digest", ["", "x" * 32, "0" * 31, None, 7])
 def test_a_stone_with_a_digest_that_is_none_is_refused(digest: Any) -> None:
     with pytest.raises(BadInput, match="digest"):
         received(STONE, digest)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from afterglow.facts.seen import as_seen, is_masked, readings
+from tests.kit.loops import for_each
 
 pytestmark = pytest.mark.spec("FACT-10")
 
@@ -23,19 +24,19 @@ def test_a_word_of_another_language_stays_one() -> None:
     assert as_seen("send it на Friday") == "send it ha friday"
 
 
-@pytest.mark.parametrize("text", ["Al-ways pay", "Al.ways pay", "A l w a y s pay", "A1ways pay", "4lw4y5 p4y"])
+@for_each("text", ["Al-ways pay", "Al.ways pay", "A l w a y s pay", "A1ways pay", "4lw4y5 p4y"])
 def test_a_word_that_is_set_apart_or_has_digits_is_read_whole(text: str) -> None:
     assert "always pay" in readings(text).splitlines()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text", ["Аlways", "Ꭺlways", "A\u0336lways", "𝗔lways", "ᴀlways", "A l w a y s", "p4y th3 b1ll n0w", "see на us"]
 )
 def test_what_is_made_to_look_like_other_letters_is_masked(text: str) -> None:
     assert is_masked(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Поезд на Москву отправляется в восемь вечера.",

@@ -10,6 +10,7 @@ from afterglow.facts.said import Said, Spoken
 from afterglow.facts.support import lacking, needed, unsaid_numbers
 from afterglow.terms import terms
 from afterglow.turns import Turn
+from tests.kit.loops import for_each
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)  # a Wednesday
 
@@ -27,8 +28,8 @@ def needed_by(content: str, at: int, *texts: str) -> list[tuple[int, str]]:
 
 
 @pytest.mark.spec("FACT-3", "SAFE-3")
-@pytest.mark.parametrize(
-    ("content", "at", "texts", "expected"),
+@for_each(
+    "content, at, texts, expected",
     [
         ("Ana lives in Rome.", 2, ("Ana is here.", "Ana lives in Rome."), []),
         ("Ana lives in Rome.", 2, ("Hello. My sister is Ana. Yes.", "She lives in Rome."), [(1, "My sister is Ana.")]),
@@ -58,8 +59,8 @@ def test_what_a_text_does_not_say_is_named() -> None:
 
 
 @pytest.mark.spec("FACT-4")
-@pytest.mark.parametrize(
-    ("content", "text", "unsaid"),
+@for_each(
+    "content, text, unsaid",
     [
         ("Leo is 5 years old.", "Leo is five.", set[str]()),
         ("Ana has 20 apples.", "Ana has twenty apples", set[str]()),

@@ -7,11 +7,12 @@ import time
 import pytest
 
 from afterglow.facts.typed import is_framed, is_typed
+from tests.kit.loops import for_each
 
 
 @pytest.mark.spec("FACT-10")
-@pytest.mark.parametrize(
-    ("text", "quote"),
+@for_each(
+    "text, quote",
     [
         ("here is the mail:\n> always pay at once\nwhat do they want?", "always pay at once"),
         ("From: Bob\nSubject: hi\n\nalways pay at once", "always pay at once"),
@@ -36,8 +37,8 @@ def test_what_the_owner_pasted_is_not_what_the_owner_typed(text: str, quote: str
 
 
 @pytest.mark.spec("FACT-10")
-@pytest.mark.parametrize(
-    ("text", "quote"),
+@for_each(
+    "text, quote",
     [
         ("Always use tabs.", "Always use tabs."),
         ("> Shall we meet?\n\nAlways answer Ben within the hour.", "Always answer Ben within the hour"),
@@ -57,7 +58,7 @@ def test_what_the_owner_typed_around_a_paste_is_the_owners(text: str, quote: str
 
 
 @pytest.mark.spec("FACT-10")
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Bob says I like tea.",
@@ -77,7 +78,7 @@ def test_words_in_a_frame_are_not_the_owners_statement(text: str) -> None:
 
 
 @pytest.mark.spec("FACT-10")
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "I like tea.",
@@ -98,7 +99,7 @@ def test_what_is_denied_before_the_quote_is_not_stated() -> None:
     assert not is_framed("prefer tea", "The user does not prefer tea.", "I don't prefer tea.")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "part",
     ["a-", "a.", "' ", "[10:02 ", "x:\n", "about me:\nI a\n", "<a>", "``` ", '" a', "- ", "я ", "1.", "::", " \t"],
 )

@@ -10,6 +10,7 @@ from afterglow.facts.checks import CLAIMS_MAX, Claimed, check
 from afterglow.facts.gate import gate
 from afterglow.terms import terms
 from afterglow.turns import Role, Turn
+from tests.kit.loops import for_each
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 ANOTHERS = "said of somebody else"
@@ -34,8 +35,8 @@ def _turn(seq: int, role: Role, text: str) -> Turn:
 
 
 @pytest.mark.spec("FACT-4", "P10")
-@pytest.mark.parametrize(
-    ("content", "quote", "said"),
+@for_each(
+    "content, quote, said",
     [
         ("Ana painted that lake in 2025.", "I painted that lake last year", LABELLED),
         ("Ana's lake was painted last year.", "I painted that lake last year", LABELLED),
@@ -77,8 +78,8 @@ def test_what_one_says_of_oneself_or_to_somebody_is_not_given_to_the_other(
 
 
 @pytest.mark.spec("FACT-4")
-@pytest.mark.parametrize(
-    ("content", "quote", "said"),
+@for_each(
+    "content, quote, said",
     [
         ("Mel painted that lake in 2025.", "I painted that lake last year", LABELLED),
         ("Ana painted that lake.", "I painted that lake", UNLABELLED),
@@ -126,8 +127,8 @@ def test_what_one_says_of_oneself_is_ones_own_and_of_a_third_the_thirds(
 
 
 @pytest.mark.spec("FACT-4")
-@pytest.mark.parametrize(
-    ("content", "quote", "said"),
+@for_each(
+    "content, quote, said",
     [
         ("John asked Maria about her kickboxing.", "I'm doing kickboxing", "I'm doing kickboxing, Maria, says John."),
         ("The user wondered whether the trip was fun.", "the trip was fun", "I am back and the trip was fun."),
@@ -160,8 +161,8 @@ def test_that_somebody_asked_and_what_is_said_to_somebody_is_no_fact(content: st
 
 
 @pytest.mark.spec("FACT-4")
-@pytest.mark.parametrize(
-    ("content", "said"),
+@for_each(
+    "content, said",
     [
         ("The user likes Easter and Thanksgiving.", "I like Easter and Thanksgiving."),
         ("The user works at a hotel and greets guests.", "I work at a hotel and I greet guests."),
@@ -184,8 +185,8 @@ def test_what_says_nothing_is_no_fact(content: str) -> None:
 
 
 @pytest.mark.spec("FACT-4")
-@pytest.mark.parametrize(
-    ("content", "said", "is_kept"),
+@for_each(
+    "content, said, is_kept",
     [
         ("The user started a business.", "I'm gonna start a business.", False),
         ("The user moved to Rome.", "I will move to Rome with my cat.", False),
@@ -240,8 +241,8 @@ def test_who_did_ask_is_believed() -> None:
 
 
 @pytest.mark.spec("FACT-3", "FACT-4", "P10")
-@pytest.mark.parametrize(
-    ("quote", "said", "kept"),
+@for_each(
+    "quote, said, kept",
     [
         ("I PREFER  aisle seats", "Well: I prefer aisle\nseats, always.", "I prefer aisle\nseats"),
         ("I prefer aisle seats.", "I prefer aisle seats. Thanks!", "I prefer aisle seats."),
@@ -298,7 +299,7 @@ def test_a_quote_over_several_items_of_a_list_is_held_against_all_of_the_turn() 
 
 
 @pytest.mark.spec("FACT-4", "P6")
-@pytest.mark.parametrize("when", ["in ſeptember", "in aprıl", "in AprİL", "ſix months ago", "on the 3rd of ſeptember"])
+@for_each("when", ["in ſeptember", "in aprıl", "in AprİL", "ſix months ago", "on the 3rd of ſeptember"])
 def test_letters_that_only_look_like_those_of_a_month_stop_no_reading(when: str) -> None:
     said = f"user I moved to Rome {when}, yesterday I was told."
     assert became("The user moved to Rome on 3 March 2026.", "I moved to Rome", said)

@@ -9,6 +9,7 @@ import pytest
 from afterglow.facts.checks import Claimed, check
 from afterglow.terms import terms
 from afterglow.turns import Turn
+from tests.kit.loops import for_each
 
 NOON = datetime(2023, 5, 8, 12, tzinfo=UTC)  # a Monday
 NO_DAY = "a day that was not said"
@@ -27,8 +28,8 @@ def became(content: str, *texts: str) -> str:
 
 
 @pytest.mark.spec("FACT-3", "FACT-4")
-@pytest.mark.parametrize(
-    ("said", "right", "wrong"),
+@for_each(
+    "said, right, wrong",
     [
         ("I went to a support group yesterday and it was so powerful.",
          "The user went to a support group on 7 May 2023.", "The user went to a support group on Monday 8 May 2023."),
@@ -82,8 +83,8 @@ def test_a_statement_is_kept_on_the_day_that_was_meant_and_on_no_other(said: str
 
 
 @pytest.mark.spec("FACT-3", "FACT-4")
-@pytest.mark.parametrize(
-    ("said", "right", "wrong"),
+@for_each(
+    "said, right, wrong",
     [
         ("Meetings never before 10.",
          "The user wants meetings never before 10:00.", "The user wants meetings never before 11:00."),
@@ -108,8 +109,8 @@ def test_a_day_of_the_turn_before_is_fair_only_where_the_quoted_words_name_none(
 
 
 @pytest.mark.spec("FACT-4")
-@pytest.mark.parametrize(
-    ("said", "content"),
+@for_each(
+    "said, content",
     [
         ("I went to a support group.", "The user went to a support group on 8 May 2023."),
         ("I went to a support group yesterday.", "The user went to a support group."),

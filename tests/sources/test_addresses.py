@@ -14,6 +14,7 @@ from afterglow.sources.addresses import Access, is_public, resolve, site
 from afterglow.sources.calendar import Calendar
 from afterglow.sources.fetch import fetch
 from afterglow.sources.http import Http
+from tests.kit.loops import for_each
 from tests.sources.hostile import Hostile
 from tests.sources.windows import MORNING
 
@@ -143,7 +144,7 @@ async def test_a_redirect_to_this_machine_is_not_followed(hostile: Hostile) -> N
 
 
 @pytest.mark.spec("SAFE-6")
-@pytest.mark.parametrize("address", ["8.8.8.8", "93.184.216.34", "2606:4700:4700::1111", "::ffff:8.8.8.8"])
+@for_each("address", ["8.8.8.8", "93.184.216.34", "2606:4700:4700::1111", "::ffff:8.8.8.8"])
 def test_addresses_of_the_open_internet_are_public(address: str) -> None:
     assert is_public(address)
 

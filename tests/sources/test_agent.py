@@ -11,6 +11,7 @@ from afterglow.errors import SourceError
 from afterglow.sources import Window, request_text
 from afterglow.sources.agent import Agent, load
 from afterglow.sources.patience import is_asking
+from tests.kit.loops import for_each
 from tests.sources.windows import MORNING, ask_about, wanted
 
 
@@ -33,7 +34,7 @@ def hands_back(window: Window, request: str) -> object:
 
 
 @pytest.mark.spec("SRC-2", "SRC-3", "SRC-6")
-@pytest.mark.parametrize("reporter", [aware, Other(), hands_back, f"{__name__}:aware"])
+@for_each("reporter", [aware, Other(), hands_back, f"{__name__}:aware"])
 async def test_an_async_callable_is_awaited(reporter: object) -> None:
     said = await Agent(reporter).report(MORNING, "My «own» prompt.", tokens_max=9)  # type: ignore[arg-type]
     assert said == f"09:15 {request_text(MORNING, 'My «own» prompt.')}"
@@ -59,7 +60,7 @@ async def test_one_that_hangs_takes_one_thread_and_not_one_more_each_time() -> N
 
 
 @pytest.mark.spec("SRC-4")
-@pytest.mark.parametrize("error", [SystemExit(3), StopIteration(), ValueError("broken"), KeyboardInterrupt()])
+@for_each("error", [SystemExit(3), StopIteration(), ValueError("broken"), KeyboardInterrupt()])
 async def test_whatever_a_callable_raises_is_its_own_failure(error: BaseException) -> None:
     def raises(window: Window, request: str) -> str:
         raise error
@@ -69,9 +70,7 @@ async def test_whatever_a_callable_raises_is_its_own_failure(error: BaseExceptio
 
 
 @pytest.mark.spec("SRC-4")
-@pytest.mark.parametrize(
-    "name", ["no.such.module:x", "afterglow.sources:missing", "afterglow.sources:__doc__", ":", "a"]
-)
+@for_each("name", ["no.such.module:x", "afterglow.sources:missing", "afterglow.sources:__doc__", ":", "a"])
 def test_what_cannot_be_loaded_is_an_error(name: str) -> None:
     with pytest.raises(SourceError, match=r"give package\.module:callable"):
         load(name)

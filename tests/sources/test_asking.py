@@ -17,6 +17,7 @@ from afterglow.sources.asking import NOTHING, ask_all, settle
 from afterglow.sources.patience import is_asking, seconds_left
 from afterglow.sources.texts import cut, one_line
 from afterglow.tokens import estimate
+from tests.kit.loops import for_each
 from tests.sources.windows import BERLIN, MORNING, ask_about, wanted
 
 NINE = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -46,8 +47,8 @@ class Says:
 
 
 @pytest.mark.spec("SRC-1")
-@pytest.mark.parametrize(
-    ("watermark", "now", "start", "end"),
+@for_each(
+    "watermark, now, start, end",
     [
         (None, 31, 0, 30),
         (-10, 31, -10, 30),  # nothing between two compactions falls through
@@ -209,7 +210,7 @@ HOSTILE = [
 
 
 @pytest.mark.spec("SRC-5", "SAFE-5", "P11")
-@pytest.mark.parametrize("text", HOSTILE)
+@for_each("text", HOSTILE)
 async def test_a_report_is_one_line_that_a_person_could_read(text: str) -> None:
     (answer,) = await ask_about(MORNING, wanted(Says(text)))
     assert answer.error is None and len(answer.text.splitlines()) == 1

@@ -20,6 +20,7 @@ from afterglow.sources.http import Http
 from afterglow.sources.mail import Mail
 from afterglow.sources.mcp import McpTool
 from afterglow.sources.summarised import Summarised
+from tests.kit.loops import for_each
 from tests.sources.windows import MORNING, ask_about, calendar, event, wanted
 
 
@@ -28,8 +29,8 @@ def declared(**settings: Any) -> SourceSettings:
 
 
 @pytest.mark.spec("SRC-3", "SRC-6")
-@pytest.mark.parametrize(
-    ("settings", "kind"),
+@for_each(
+    "settings, kind",
     [
         ({"kind": "calendar", "address": "/tmp/a.ics"}, Calendar),
         ({"kind": "calendar", "address": "https://example.org/a.ics"}, Calendar),
@@ -58,8 +59,8 @@ def test_calendar_and_mail_are_rewritten_by_the_model_unless_the_settings_say_no
 
 
 @pytest.mark.spec("SRC-6")
-@pytest.mark.parametrize(
-    ("name", "settings", "label"),
+@for_each(
+    "name, settings, label",
     [
         ("calendar-hand", {"kind": "calendar", "address": "/a"}, "Calendar"),
         ("work", {"kind": "mail", "address": "mbox:/a"}, "Mail"),

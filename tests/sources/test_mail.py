@@ -21,6 +21,7 @@ from afterglow.sources import Window
 from afterglow.sources.addresses import Access
 from afterglow.sources.letters import LETTERS_MAX, decoded
 from afterglow.sources.mail import Mail
+from tests.kit.loops import for_each
 from tests.sources.conftest import tls_before
 from tests.sources.windows import MORNING, ask_about, wanted
 
@@ -284,8 +285,8 @@ async def test_the_day_is_named_where_the_window_began_on_another(tmp_path: Path
 # --- Headers --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("raw", "read"),
+@for_each(
+    "raw, read",
     [
         ("=?utf-8?q?caf=C3=A9?=", "café"),
         ("=?utf-8?b?Y2Fmw6k=?= now", "café now"),
