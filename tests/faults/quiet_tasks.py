@@ -9,7 +9,6 @@ import os
 import random
 import signal
 import tempfile
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from afterglow.errors import NotAllowed
@@ -28,6 +27,7 @@ from afterglow.worker import holder_name
 from afterglow.working import working
 from tests.faults.nursery import Voice
 from tests.faults.tasks import open_store
+from tests.kit.faults import until
 
 HURRIED: dict[str, Any] = {
     "zone": "UTC",
@@ -116,12 +116,6 @@ async def is_done(store: Store) -> bool:
     return not any(each.due + each.claimed + each.waiting for each in left)
 
 
-async def until(is_so: Callable[[], Awaitable[object]], look_seconds: float = 0.02) -> None:
-    """Wait for something that happens in the database, where nobody can be told of it."""
-    while not await is_so():  # noqa: ASYNC110 - other processes do it
-        await asyncio.sleep(look_seconds)
-
-
 async def attend(voice: Voice, number: int, order: dict[str, Any]) -> None:
     """Be a candidate: do what is due, hold the lease in turn, until all is done or one is killed.
 
@@ -150,7 +144,7 @@ async def _talk(voice: Voice, memory: Memory, chance: random.Random, senders: in
 
 
 async def end_one(voice: Voice, number: int, order: dict[str, Any]) -> None:
-    """Talk, end the session, and go: whether anybody is primary is not its business."""
+    """Talk, end the session, and go: whether any process is primary is not its business."""
     store = await open_store(order["address"])
     memory = quiet_memory(store, TellingModel(voice), timeout_summarize_seconds=0)
     done = await memory.exchange(sender(order.get("sender", 0)), "FACT-LAST it was", lambda context: "And so it ends.")

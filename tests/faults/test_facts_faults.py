@@ -15,8 +15,14 @@ from tests.faults.tasks import HOUR, open_store
 from tests.kit.records import KATE, said
 
 WORDS = ("alpha", "bravo", "cedar", "delta", "ember", "frost", "grove", "harbor", "indigo", "jasper", "kernel", "lotus")
-PLACES = ["claim:after", "commit_facts:before", "commit_facts:after", "commit_facts:before@2", "commit_facts:after@2"]
-PLACES += ["commit_facts:before@3", "commit_facts:after@3", "finish:before", "finish:after", "commit_files:before"]
+PLACES = [
+    *("claim:after", "commit_facts:before", "commit_facts:after", "commit_facts:after@3"),
+    *("finish:before", "finish:after", "commit_files:before"),
+    *(
+        pytest.param(place, marks=pytest.mark.whole)
+        for place in ("commit_facts:before@2", "commit_facts:after@2", "commit_facts:before@3")
+    ),
+]
 
 
 async def state_preferences(store: Store) -> None:

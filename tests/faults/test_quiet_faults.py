@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import random
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,25 +18,24 @@ from afterglow.errors import ClaimLost, ModelError, StoreUnavailable, StoreUnusa
 from afterglow.memory import Memory
 from afterglow.model import Completion, Request, scripted
 from afterglow.model.scripted import ScriptedModel
-from afterglow.settings import Settings
 from afterglow.steward import Steward, Stewardship
 from afterglow.store.contract import Store
 from afterglow.store.transaction import EVERYONE, Tx
 from afterglow.tokens import estimate
-from afterglow.turns import Binding, Session
+from afterglow.turns import Session
 from afterglow.work import Due, Limits
 from afterglow.worker import Worker
 from afterglow.working import working
 from tests.conftest import OpenStore
 from tests.faults.nursery import Nursery
 from tests.faults.promises import broken
-from tests.faults.quiet_tasks import PATIENT, answer, is_done, sender, until
+from tests.faults.quiet_tasks import PATIENT, answer, is_done, sender
 from tests.faults.tasks import open_store as open_at
+from tests.kit import faults
+from tests.kit.campaign import Campaign
+from tests.kit.faults import is_in, now, spent, talk, until, work
 from tests.kit.records import KATE, NOON, OTHER, said
 
-SECONDS = int(os.environ.get("AFTERGLOW_TEST_QUIET_SECONDS", "6"))
-SESSIONS = int(os.environ.get("AFTERGLOW_TEST_QUIET_SESSIONS", "0"))
-SEED = int(os.environ.get("AFTERGLOW_TEST_SEED", "0")) or random.SystemRandom().randrange(10**6)
 QUIET_TASKS = {"module": "quiet_tasks"}
 HALF_HOUR, HOUR = 1800, 3600
 PATIENCE = 60
@@ -46,35 +44,16 @@ FILLING = "as one may put it, and "
 
 def memory_over(store: Store, model: ScriptedModel | None = None, *, folds: bool = False, **given: Any) -> Memory:
     """A memory with these settings, which leaves all work to a worker unless it `folds`."""
-    chosen = Settings.model_validate({"data_dir": "/nowhere", "zone": "UTC", **given})
-    return Memory(store, chosen, model=model or ScriptedModel(answer), environ={}, folds=folds)
-
-
-async def work(memory: Memory) -> int:
-    return await Worker(memory.store, memory.acts, holder="w", limits=Limits()).drain()
-
-
-async def talk(memory: Memory, count: int = 3, *, to: Binding = KATE, first: int = 1) -> Session:
-    for number in range(first, first + count):
-        done = await memory.exchange(to, f"FACT-{number:05d} {FILLING * 5}", lambda context: f"I see. {FILLING * 5}")
-    return await memory.session(done.message.session, owner=to.owner)
-
-
-async def now(memory: Memory, session: Session) -> Session:
-    return await memory.session(session.id, owner=session.owner)
-
-
-async def is_in(memory: Memory, session: Session, state: str) -> bool:
-    return (await now(memory, session)).state == state
+    return faults.memory_over(store, model or ScriptedModel(answer), folds=folds, **given)
 
 
 async def is_primary(steward: Steward) -> bool:
     return steward.is_primary
 
 
-def size_of(address: str) -> tuple[int, int]:
-    """How many processes and sessions: fewer sessions on PostgreSQL, which makes no file of its own to fight for."""
-    return (4, SESSIONS or 150) if address.startswith("postgresql:") else (16, SESSIONS or 500)
+def sixteen(address: str) -> tuple[int, int]:
+    """How many processes and sessions: fewer on PostgreSQL, which makes no file of its own to fight for."""
+    return (4, 150) if address.startswith("postgresql:") else (16, 500)
 
 
 async def ending(store: Store, count: int) -> None:
@@ -101,13 +80,6 @@ def unexpected(told: Sequence[Any]) -> list[str]:
     return [f"{line[1]} {line[2]}" for line in told if line[0] == "warned"]
 
 
-async def spent(store: Store) -> int:
-    def look(tx: Tx) -> int:
-        return int(tx.one("SELECT coalesce(sum(tokens), 0) AS n FROM spend_days")["n"])
-
-    return await store._read("look", EVERYONE, look)
-
-
 async def rows(store: Store) -> list[tuple[str, int]]:
     def look(tx: Tx) -> list[tuple[str, int]]:
         return [(row["session"], row["last_seq"]) for row in tx.rows("SELECT session, last_seq FROM summaries")]
@@ -118,11 +90,8 @@ async def rows(store: Store) -> list[tuple[str, int]]:
 # --- many processes, and kill -9
 
 
-@pytest.mark.spec("SUM-11", "SUM-10", "P3", "P13")
-async def test_many_processes_make_exactly_one_summary_for_each_session_that_ends(
-    address: str, nursery: Nursery
-) -> None:
-    processes, sessions = size_of(address)
+async def attend_at_once(address: str, nursery: Nursery, processes: int, sessions: int) -> int:
+    """Let processes attend to sessions that are over, and say how many of them made a summary."""
     store = await open_at(address)
     await ending(store, sessions)
     order = {"address": address, "settings": {"work": PATIENT}, **QUIET_TASKS}
@@ -130,66 +99,79 @@ async def test_many_processes_make_exactly_one_summary_for_each_session_that_end
     assert [child.status for child in children] == [0] * processes, nursery.errors()
     told = [line for child in children for line in child.lines]
     assert unexpected(told) == []
-    assert sum(bool(made(child.lines)) for child in children) > processes / 2, "they share the work"
     assert set(made(told).values()) == {1}
     summarised = await rows(store)
     assert len(summarised) == len(set(summarised)) == sessions
     assert {last for _, last in summarised} == {2}
     asked = Counter(line[3] for line in told if line[0] == "paid" and line[2] == "summary")
-    assert set(asked.values()) == {1}, "nobody is asked twice about the same session"
+    assert set(asked.values()) == {1}, "the model is asked once about each session"
     assert await broken(store) == []
     assert await spent(store) >= sum(line[1] for line in told if line[0] == "paid")
     await store.close()
+    return sum(bool(made(child.lines)) for child in children)
 
 
-@pytest.mark.spec("SUM-2", "SUM-10", "SUM-11", "P1", "P3", "SAFE-4")
-async def test_killed_by_chance_again_and_again_everything_drains_and_nothing_is_doubled(
+@pytest.mark.spec("SUM-11", "SUM-10", "P3", "P13")
+async def test_some_processes_make_exactly_one_summary_for_each_session_that_ends(
     address: str, nursery: Nursery
 ) -> None:
-    processes, sessions = size_of(address)
-    kill_every = 1.0 if SECONDS >= 30 else 0.25
+    await attend_at_once(address, nursery, 4, 24)
+
+
+@pytest.mark.whole
+@pytest.mark.spec("SUM-11", "SUM-10", "P3", "P13")
+async def test_many_processes_make_exactly_one_summary_for_each_session_that_ends(
+    address: str, nursery: Nursery
+) -> None:
+    assert await attend_at_once(address, nursery, *sixteen(address)) > 1, "they share the work"
+
+
+@pytest.mark.campaign
+@pytest.mark.spec("SUM-2", "SUM-10", "SUM-11", "P1", "P3", "SAFE-4")
+async def test_killed_by_chance_again_and_again_everything_drains_and_nothing_is_doubled(
+    address: str, nursery: Nursery, campaign: Campaign
+) -> None:
+    processes, sessions = sixteen(address)
     store = await open_at(address)
     await ending(store, sessions)
-    order = {"address": address, "seed": SEED, "talks": sessions, **QUIET_TASKS}
-    kills = int(SECONDS / kill_every)
-    ended = nursery.run("attend", children=processes, kill_every=kill_every, kills=kills, **order)
-    assert all(child.was_killed for child in ended), f"seed {SEED}: {nursery.errors()}"
-    told = [line for child in ended for line in child.lines]
+    order = {"address": address, "talks": sessions, "kill_every": 0.25, "kills": 8, **QUIET_TASKS}
+    told: list[Any] = []
+    killed = 0
+    for number in campaign.rounds():
+        ended = nursery.run("attend", children=processes, seed=campaign.seed + number, **order)
+        assert all(child.was_killed for child in ended), f"{campaign}, round {number}: {nursery.errors()}"
+        told += [line for child in ended for line in child.lines]
+        killed += len(ended)
     told += nursery.well("attend", children=processes, address=address, **QUIET_TASKS)
-    print(
-        f"\n{len(ended)} killed, seed {SEED}: {sum(line[0] == 'said' for line in told)} messages, "
-        f"{sum(line[0] == 'ended' for line in told)} sunsets, {len(made(told))} summaries told of, "
-        f"{len(await rows(store))} made, {sum(line[0] == 'paid' for line in told)} calls"
+    kinds = Counter(line[0] for line in told)
+    campaign.did(
+        f"{killed} processes killed, {kinds['said']} messages, {kinds['ended']} sunsets, {len(await rows(store))} summaries "
+        f"made and {len(made(told))} told of, {kinds['paid']} calls"
     )
-    assert unexpected(told) == [], f"seed {SEED}"
-    assert set(made(told).values()) == {1}, f"seed {SEED}: a summary of the same turns was committed twice"
-    assert await broken(store) == [], f"seed {SEED}"
+    assert unexpected(told) == [], f"{campaign}"
+    assert set(made(told).values()) == {1}, f"{campaign}: a summary of the same turns was committed twice"
+    assert await broken(store) == [], f"{campaign}"
     assert await is_done(store)
     for _, owner, session, seq in (line for line in told if line[0] in ("said", "ended")):
-        assert (await store.session(owner, session)).summary_seq >= seq, f"seed {SEED}: {session} to {seq}"
-    assert await spent(store) >= sum(line[1] for line in told if line[0] == "paid"), f"seed {SEED}"
+        assert (await store.session(owner, session)).summary_seq >= seq, f"{campaign}: {session} to {seq}"
+    assert await spent(store) >= sum(line[1] for line in told if line[0] == "paid"), f"{campaign}"
     await store.close()
 
 
 # --- killed at every place
 
 
-PLACES = [
-    *("request_sunset", "clear_session", "sweep", "take_primary", "leave_primary"),
-    *("commit_summary", "commit_blocks", "claim", "append"),
-]
+VERBS = ("request_sunset", "clear_session", "sweep", "take_primary", "leave_primary")
+VERBS += ("commit_summary", "commit_blocks", "claim", "append")
+PLACES = [f"{verb}:{side}" for verb in VERBS for side in ("before", "after")]
 
 
-@pytest.mark.spec("P1", "P3", "SUM-2", "IDLE-2", "IDLE-4")
-@pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize("place", PLACES)
-async def test_killed_at_any_place_around_an_end_there_is_one_summary_and_nothing_is_lost(
-    address: str, nursery: Nursery, place: str, when: str
-) -> None:
+async def killed_around_an_end(address: str, nursery: Nursery, place: str, times: tuple[int, ...]) -> None:
+    """Be killed when this place is reached for the first time, for the second, …; then end all sessions and look."""
     told: list[Any] = []
     killed = 0
-    for nth in (1,) if address.startswith("postgresql:") else (1, 2):
-        child = nursery.one("end_all_ways", failpoints=f"{place}:{when}=kill@{nth}", address=address, **QUIET_TASKS)
+    for nth in times:
+        child = nursery.one("end_all_ways", failpoints=f"{place}=kill@{nth}", address=address, **QUIET_TASKS)
         assert child.was_killed or child.status == 0, nursery.errors()
         killed += child.was_killed
         told += child.lines
@@ -209,6 +191,23 @@ async def test_killed_at_any_place_around_an_end_there_is_one_summary_and_nothin
             assert len(announced) == (each.closed_by == "cleared")
     assert await spent(store) >= sum(line[1] for line in told if line[0] == "paid")
     await store.close()
+
+
+@pytest.mark.spec("P1", "P3", "SUM-2", "IDLE-2", "IDLE-4")
+@pytest.mark.parametrize("place", PLACES)
+async def test_killed_at_any_place_around_an_end_there_is_one_summary_and_nothing_is_lost(
+    address: str, nursery: Nursery, place: str
+) -> None:
+    await killed_around_an_end(address, nursery, place, (1,))
+
+
+@pytest.mark.whole
+@pytest.mark.spec("P1", "P3", "SUM-2", "IDLE-2", "IDLE-4")
+@pytest.mark.parametrize("place", PLACES)
+async def test_killed_twice_around_an_end_there_is_one_summary_and_nothing_is_lost(
+    tmp_path: Path, nursery: Nursery, place: str
+) -> None:
+    await killed_around_an_end(str(tmp_path / "afterglow.db"), nursery, place, (1, 2))
 
 
 # --- who is primary
@@ -254,7 +253,9 @@ async def test_who_is_told_to_be_primary_need_not_wait_for_the_lease_of_a_killed
 
 
 @pytest.mark.spec("SUM-1")
-async def test_of_a_killed_process_of_another_machine_nobody_can_tell(address: str, nursery: Nursery) -> None:
+async def test_of_a_killed_process_of_another_machine_it_cannot_be_told_that_it_is_dead(
+    address: str, nursery: Nursery
+) -> None:
     nursery.one("hold_until_killed", address=address, holder="mars:1", lease_seconds=3600, **QUIET_TASKS)
     (told,) = nursery.well("be_primary", address=address, lease_seconds=60, **QUIET_TASKS)
     assert told[0] == "refused" and "mars:1" in told[1]
@@ -268,14 +269,14 @@ async def test_candidates_that_come_and_go_at_once_always_learn_who_is_primary(o
         for token in range(60):
             mine = hash((name, token)) % 2**60
             lease = await store.take_primary(name, mine, lease_seconds=60)
-            assert lease.holder, "somebody is, or it would be this one"
+            assert lease.holder, "there is a primary, or it would be this one"
             await store.leave_primary(mine)
 
     await asyncio.gather(*(come_and_go(store, f"m:{number}") for number, store in enumerate(stores)))
 
 
 @pytest.mark.spec("SUM-1", "SUM-10", "P3")
-async def test_a_primary_that_was_stopped_for_longer_than_its_lease_wakes_up_as_nobody_and_doubles_nothing(
+async def test_a_primary_that_was_stopped_for_longer_than_its_lease_wakes_up_as_no_primary_and_doubles_nothing(
     address: str, nursery: Nursery
 ) -> None:
     store = await open_at(address)
@@ -307,7 +308,7 @@ async def test_a_process_that_is_not_to_be_primary_keeps_timers_and_makes_no_sum
         for _ in range(5):
             await asyncio.sleep(0.05)  # time enough to do what it must not
     kinds = Counter(each.kind for each in await store.work_list(EVERYONE))
-    assert kinds["summary"] == 1, "it is due to somebody else; the other session is nobody's yet"
+    assert kinds["summary"] == 1, "it is due to another process; the other session is due to none yet"
     assert [request for request in model.requests if request.purpose == "summary"] == []
     assert (await store.fleet()).lease is None
 
@@ -325,7 +326,7 @@ async def test_a_sunset_and_a_manual_run_need_no_auto_summarize(store: Store, au
 
 
 @pytest.mark.spec("SUM-1")
-async def test_a_steward_goes_on_after_whatever_went_wrong_and_stops_even_if_nobody_answers(
+async def test_a_steward_goes_on_after_any_error_and_stops_even_without_an_answer(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steward = Steward(store, "s", Stewardship(lease_seconds=0.03))
@@ -361,7 +362,7 @@ async def test_a_session_that_was_sunset_is_on_top_for_a_process_that_starts_rig
     nursery.well("attend", address=address, **QUIET_TASKS)
     ((_, session, last_seq),) = nursery.well("end_one", address=address, sender=100, **QUIET_TASKS)
     listed = nursery.well("list_summaries", address=address, **QUIET_TASKS)
-    assert session not in [line[0] for line in listed], "nobody was primary: the request is stored"
+    assert session not in [line[0] for line in listed], "there was no primary: the request is stored"
     nursery.well("attend", address=address, **QUIET_TASKS)
     listed = nursery.well("list_summaries", address=address, **QUIET_TASKS)
     assert len(listed) == 5 and listed[0] == [session, last_seq, "sunset-event"]
@@ -487,7 +488,7 @@ def failing_for(names: Sequence[str], failing: list[bool]) -> Any:
 
 
 @pytest.mark.spec("SUM-10", "SUM-3", "SAFE-4", "P6")
-async def test_sessions_that_fail_for_ever_are_parked_and_keep_nobody_waiting_and_can_be_retried(
+async def test_sessions_that_fail_for_ever_are_parked_and_keep_no_other_waiting_and_can_be_retried(
     store: Store, clock: FixedClock
 ) -> None:
     names, failing = [f"FACT-{number:05d}" for number in range(16, 20)], [True]
@@ -502,7 +503,7 @@ async def test_sessions_that_fail_for_ever_are_parked_and_keep_nobody_waiting_an
         await work(memory)
         clock.move(HOUR)
         if hour == 11:
-            assert len(await rows(store)) == 16, "those that fail take nobody's place"
+            assert len(await rows(store)) == 16, "those that fail take no other's place"
     assert {each.owner for each in await store.work_list(EVERYONE, "parked")} == {
         sender(number).owner for number in range(16, 20)
     }
@@ -735,7 +736,7 @@ async def test_however_a_session_ends_its_summary_and_facts_are_due(store: Store
 
 
 @pytest.mark.spec("IDLE-4", "IDLE-2")
-async def test_timers_of_a_program_that_ended_go_off_once_and_late_whoever_comes(
+async def test_timers_of_a_program_that_ended_go_off_once_and_late_in_any_process_that_comes(
     open_store: OpenStore, clock: FixedClock
 ) -> None:
     first = await open_store()
@@ -844,7 +845,7 @@ async def test_a_message_cancels_the_clearing_so_that_a_late_worker_does_not_cle
     await work(memory)
     clock.move(HOUR - 60)
     await talk(memory, 1, first=4)
-    clock.move(HOUR)  # nobody works for a while
+    clock.move(HOUR)  # no worker runs for a while
     await Worker(store, {"idle": memory.acts["idle"]}, holder="w", limits=Limits()).drain()
     await work(memory)
     assert (await now(memory, session)).state == "idle"
