@@ -10,27 +10,15 @@ import pytest
 
 from afterglow.agent import Agent
 from afterglow.memory import Memory
-from afterglow.model import Request
 from afterglow.model.scripted import Script, ScriptedModel
 from afterglow.settings import Settings
 from afterglow.store.contract import Store
+from tests.kit.models import echo, said_last
 from tests.kit.records import KATE
-from tests.paths.conftest import memory_with, model, summary
+from tests.paths.conftest import memory_with, model
 
-__all__ = ["memory_with", "model"]
+__all__ = ["echo", "memory_with", "model", "said_last"]
 OpenAgent = Callable[..., Agent]
-
-
-def echo(request: Request) -> str:
-    """What the last message said, and a summary where one is wanted."""
-    if not request.messages:
-        return summary(request)
-    return f"You said: {said_last(request)}"
-
-
-def said_last(request: Request) -> str:
-    """The last message as the person wrote it: what time it is stands behind it."""
-    return request.messages[-1].text.rpartition("\n\n(now: ")[0] or request.messages[-1].text
 
 
 @pytest.fixture

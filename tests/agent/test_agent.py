@@ -19,11 +19,11 @@ from afterglow.model import Completion, Request, scripted
 from afterglow.model.offline import OfflineModel
 from afterglow.model.scripted import ScriptedModel, calls
 from afterglow.store.transaction import EVERYONE
-from afterglow.turns import Binding, Session, Turn
 from afterglow.work import Due
-from tests.agent.conftest import OpenAgent, echo, said_last
+from tests.agent.conftest import OpenAgent
+from tests.kit.agents import model_of, session_of, turns_of, until_asked
+from tests.kit.models import Calendar, echo, said_last, summary
 from tests.kit.records import KATE, OTHER
-from tests.paths.conftest import Calendar, summary
 
 
 class Next(BaseModel):
@@ -31,20 +31,6 @@ class Next(BaseModel):
 
     hour: int
     why: str
-
-
-def model_of(agent: Agent) -> ScriptedModel:
-    return agent.memory.means_of._model  # pyright: ignore[reportPrivateUsage, reportReturnType]
-
-
-async def session_of(agent: Agent, binding: Binding = KATE) -> Session:
-    found = await agent.memory.store.current_session(binding)
-    assert found is not None
-    return found
-
-
-async def turns_of(agent: Agent, binding: Binding = KATE) -> list[Turn]:
-    return await agent.memory.turns(await session_of(agent, binding))
 
 
 def marks_of(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
@@ -547,7 +533,7 @@ class Counting(ScriptedModel):
         self.asked[text].set()
         if text in self.first:
             await self.asked[self.first[text]].wait()
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(0.1)
         self._live[here] -= 1
         return await super().complete(request)
 
@@ -607,7 +593,7 @@ async def test_a_tool_that_talks_to_its_own_session_does_not_wait_for_itself(age
         return calls(("ask_again", {"text": "inner"})) if said_last(request) == "outer" else echo(request)
 
     agent = agent_with(script, tools=[ask_again])
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(30):
         await agent.invoke("outer")
     assert "inner" in [turn.text for turn in await turns_of(agent)]
 
@@ -652,7 +638,7 @@ async def test_two_people_whose_sessions_have_one_name_do_not_wait_for_each_othe
             return await super().complete(request)
 
     agent = agent_with(Meeting(echo))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(30):
         await asyncio.gather(*(agent.invoke("hello", to=binding, session="main") for binding in (KATE, OTHER)))
 
 
@@ -679,10 +665,10 @@ async def test_a_message_without_words_is_not_empty_to_the_model(agent_with: Ope
 
 @pytest.mark.spec("AGENT-4")
 async def test_a_timeout_waits_for_the_answer_under_way(agent_with: OpenAgent) -> None:
-    agent = agent_with(ScriptedModel(echo, delay_seconds=0.3))
+    agent = agent_with(ScriptedModel(echo, delay_seconds=0.1))
     await agent.invoke("so to speak " * 60)
     answering = asyncio.create_task(agent.invoke("and now?"))
-    await asyncio.sleep(0.1)
+    await until_asked(agent, 2)
     await agent.invoke("", "session_timeout")
     assert answering.done()
     session = await session_of(agent)

@@ -13,8 +13,9 @@ from pydantic import BaseModel
 
 from afterglow.model import Request, scripted
 from afterglow.model.scripted import calls
-from tests.agent.conftest import OpenAgent, echo, said_last
-from tests.agent.test_agent import model_of, turns_of
+from tests.agent.conftest import OpenAgent
+from tests.kit.agents import model_of, turns_of
+from tests.kit.models import echo, said_last
 
 THREAD: Any = {"configurable": {"thread_id": "one"}}
 

@@ -28,8 +28,9 @@ from afterglow.turns import Binding
 from afterglow.work import Limits
 from afterglow.worker import Worker
 from afterglow.working import working
-from tests.agent.conftest import OpenAgent, said_last
+from tests.agent.conftest import OpenAgent
 from tests.conftest import OpenStore
+from tests.kit.models import said_last
 from tests.kit.records import KATE, NOON, OTHER
 
 pytestmark = pytest.mark.spec("AGENT-7")
@@ -663,7 +664,7 @@ async def test_who_is_not_primary_leaves_tasks_alone(agent_with: OpenAgent, cloc
 
 
 async def _until(agent: Agent, task: Task, count: int) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(30):
         while (await agent.tasks.show(task.id)).runs < count:  # noqa: ASYNC110 - another store's worker does it
             await asyncio.sleep(0.02)
 

@@ -157,7 +157,7 @@ async def test_an_act_whose_claim_has_passed_on_is_stopped(open_store: OpenStore
         return None
 
     await ask(store, "s1")
-    assert await asyncio.wait_for(worker(store, act, limits=limits).drain(), 10) == 1
+    assert await asyncio.wait_for(worker(store, act, limits=limits).drain(), 30) == 1
     assert not reached_end
 
 
@@ -173,9 +173,9 @@ async def test_a_running_worker_is_woken_by_new_work_and_stops_when_told(open_st
     running = asyncio.create_task(worker(store, act).run(stop))
     await asyncio.sleep(0.3)
     await ask(store, "s1")
-    await asyncio.wait_for(done.wait(), 10)
+    await asyncio.wait_for(done.wait(), 30)
     stop.set()
-    await asyncio.wait_for(running, 10)
+    await asyncio.wait_for(running, 30)
 
 
 def test_waiting_doubles_up_to_the_limit_and_chance_shortens_it_by_half_at_most() -> None:
@@ -200,10 +200,10 @@ async def test_a_slow_piece_of_work_holds_up_no_other(open_store: OpenStore) -> 
     await ask(store, "slow")
     await asyncio.sleep(0.3)
     await ask(store, "quick")
-    await asyncio.wait_for(quick_done.wait(), 10)
+    await asyncio.wait_for(quick_done.wait(), 30)
     slow_ends.set()
     stop.set()
-    await asyncio.wait_for(running, 10)
+    await asyncio.wait_for(running, 30)
 
 
 @pytest.mark.spec("P8")
