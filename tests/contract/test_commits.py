@@ -237,6 +237,34 @@ async def test_vectors_of_an_embedder_that_is_no_longer_in_use_are_refused_thoug
         await refused(store, late, match="another embedder is in use now")
 
 
+# --- what happened meanwhile
+
+
+@pytest.mark.spec("P3", "IDLE-3")
+async def test_a_session_that_is_no_longer_quiet_is_not_cleared_by_its_timer(store: Store) -> None:
+    await begin(store)
+    before = await store.session(OWNER, "talk")
+    claim = await claimed(store, "clear")
+    await store.clear_session(OWNER, "talk", said("cleared", "system"), claim)
+    assert await store.session(OWNER, "talk") == before and before.state == "open"
+    assert await store.work_list(OWNER, kind="clear") == [], "and the work is done"
+
+
+@pytest.mark.spec("P3", "AGENT-7")
+async def test_a_task_that_was_cancelled_during_its_run_stays_cancelled_and_its_run_is_written_down(
+    store: Store,
+) -> None:
+    await store.add_task(verbs.task(KATE, "to-run"))
+    claim = await claimed(store, "task", "to-run")
+    there = await store.task(OWNER, "to-run")
+    await store.cancel_task(OWNER, "to-run")
+    ran = await store.commit_task(claim, replace(there, runs=1, note="It boiled."), _step(KATE.agent, "run"))
+    assert (ran.state, ran.next_at, ran.runs, ran.note) == ("cancelled", None, 1, "It boiled.")
+    assert await store.task(OWNER, "to-run") == ran
+    assert len(await store.goal_events(OWNER, KATE.agent)) == 1
+    assert await store.work_list(OWNER, kind="task") == [], "it runs no more"
+
+
 # --- what the result was compared with
 
 
@@ -392,6 +420,7 @@ async def test_words_about_events_are_kept_only_while_those_are_the_newest_and_n
     await boils(store, 2)
     assert await says(1, "It boiled then.") is None, "it says nothing of the newest event"
     assert await says(2, "Both boil.") == "Both boil."
+    assert await says(1, "It boiled then.") == "Both boil.", "nor does it take the place of what does"
     assert (await comes_in(store, "back")).digest is not None
     told = await store.presence(OWNER, KATE.agent)
     assert await says(2, "Both boil still.") is None
