@@ -30,7 +30,7 @@ async def forget(voice: Voice, number: int, order: dict[str, Any]) -> None:
                 await forgetting.forget_turns(store, session, 1, session.turns, verify=order.get("verify", False))
         voice.say("forgotten")
     except NotFound:
-        voice.say("somebody else was first")
+        voice.say("another was first")
     await store.close()
 
 

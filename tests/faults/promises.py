@@ -93,7 +93,7 @@ def _queue(tx: Tx) -> list[str]:
         """SELECT w.owner, w.kind, w.subject FROM work w LEFT JOIN work_heads h ON h.owner = w.owner AND h.kind = w.kind
            WHERE h.look_at IS NULL OR h.look_at > {greatest}(w.ready_at, {now} + 10000000)"""
     )
-    return [f"nobody will look for {row['kind']} of {row['subject']} when it is ready" for row in rows]
+    return [f"no worker will look for {row['kind']} of {row['subject']} when it is ready" for row in rows]
 
 
 _SUMMARIES = """
@@ -122,12 +122,12 @@ def _summaries(tx: Tx) -> list[str]:
         if not row["summary_seq"] <= row["said_seq"] <= row["turns"] or row["sunset_seq"] > row["said_seq"]:
             found.append(f"{name} counts beyond its end: {dict(row)}")
         if row["sunset_seq"] > row["summary_seq"] and not row["asked"]:
-            found.append(f"{name} has ended at turn {row['sunset_seq']}, and nobody will summarise it")
+            found.append(f"{name} has ended at turn {row['sunset_seq']}, and no work will summarise it")
     return found
 
 
 def _timers(tx: Tx) -> list[str]:
-    """An open session whose timer was set once has one, or work that sets it anew."""
+    """An open session whose timer was set once has one, or work that sets it again."""
     rows = tx.rows(
         """SELECT s.owner, s.id FROM sessions s WHERE s.state = 'open' AND s.idle_due IS NOT NULL AND NOT EXISTS
            (SELECT 1 FROM work w WHERE w.owner = s.owner AND w.kind = 'idle' AND w.subject = s.id)"""

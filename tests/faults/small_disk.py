@@ -1,4 +1,4 @@
-"""A disk of a few megabytes that a test can fill and make larger, and a folder that nobody can write to."""
+"""A disk of a few megabytes that a test can fill and make larger, and a folder that cannot be written to."""
 
 from __future__ import annotations
 

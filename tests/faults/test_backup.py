@@ -77,7 +77,7 @@ async def test_a_dump_of_postgresql_by_an_administrator_is_whole_and_guarded_whe
     restored = await PostgresStore.open(own_server.get_uri(database="restored"), SystemClock())
     assert await dump(restored) == await dump(store)
     assert await broken(restored) == []
-    assert len(await restored.sessions(EVERYONE)) == 1 and await restored.sessions("somebody else") == []
+    assert len(await restored.sessions(EVERYONE)) == 1 and await restored.sessions("another") == []
     assert (await restored.append(KATE.owner, KATE, said("life goes on"))).seq == 51
     for each in (store, restored):
         await each.close()

@@ -1,4 +1,4 @@
-"""What callers do to a store: fail, give up, come too late, come all at once. Nobody else notices, and nobody hangs."""
+"""What callers do to a store: fail, give up, come too late, come all at once. No other caller notices, and none hangs."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ async def opened(address: str) -> Store:
 
 
 async def forget_again(store: Store, what: str) -> None:
-    """As whoever comes next does: what has a mark is gone on with; who forgets turns asks for them again."""
+    """As the next process does: what has a mark is gone on with; turns that are to be forgotten are asked for again."""
     unfinished = await store.unfinished_forgetting()
     assert await forgetting.finish_forgetting(store) == len(unfinished)
     if what == "owner" and not unfinished:

@@ -52,7 +52,7 @@ class Talker:
         }
 
     def next(self) -> tuple[str, Any]:
-        """What the user says, and what is answered; None is a failure of whoever answers."""
+        """What the user says, and what is answered; None is a failure to answer."""
         self._ids = 0 if self._ids_again else self._ids  # as providers do that number the calls of each answer
         (kind,) = self._chance.choices(list(self.kinds), list(self.kinds.values()))
         return self._words(self._chance.choice((3, 12, 40, 120))), kind()

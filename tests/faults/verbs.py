@@ -1,6 +1,6 @@
 """Every verb of the store, each with arguments that are right for one prepared database, the scenario.
 
-Whoever adds a verb to store/contract/ adds it here: then it is killed before and after its commit, run without the
+A verb that is added to store/contract/ is added here: then it is killed before and after its commit, run without the
 application's own owner filter, and run on both databases, like all the others. A verb uses things of the scenario that
 no other verb changes, so that they can be run in any order, each alone or all one after another.
 """
@@ -320,7 +320,7 @@ def _call(binding: Binding, purpose: str) -> Call:
 
 
 async def _was_away(store: Store, binding: Binding) -> None:
-    """Goals of agents that nobody has heard of since: one to be told of daily, one with words prepared, one in delivery."""
+    """Goals of agents that have not been heard of since: one to be told of daily, one with words prepared, one in delivery."""
     for agent in ("daily", "prosed", "told"):
         await store.come_in(binding.owner, _arriving(binding, agent, f"{agent} 0"), EVERY_TIME)
         await store.record_goal(binding.owner, _step(agent, "1"))
