@@ -106,7 +106,7 @@ class TelegramBot:
         await self.feed(callback_query={"id": "1", "from": ANA, "chat_instance": "1", "message": message, "data": "b"})
         await self.feed(channel_post={"message_id": 51, "date": 0, "chat": channel, "text": "x"})
         await self.feed(business_message={**message, "business_connection_id": "b"})
-        await self.feed(message={"message_id": 52, "date": 0, "chat": PRIVATE, "text": "from nobody"})
+        await self.feed(message={"message_id": 52, "date": 0, "chat": PRIVATE, "text": "from no sender"})
         await self.feed(message={**message, "message_id": 53, "from": {**ANA, "is_bot": True}})
         await self.feed(of_a_kind_not_known_yet={"id": 1})
         return 7

@@ -23,8 +23,9 @@ from afterglow.model.scripted import Script, ScriptedModel, calls
 from afterglow.store.inbox import Waiting
 from afterglow.store.transaction import EVERYONE
 from afterglow.turns import Turn
-from tests.agent.conftest import echo, said_last
 from tests.generated import ROOT
+from tests.kit.command_line import MODEL_KEYS
+from tests.kit.models import echo, said_last
 from tests.kit.records import NOON
 
 USER = antlerbot.PRIORITY_USER_MESSAGE
@@ -42,7 +43,7 @@ def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder like AntlerBot's, with a data folder of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("AFTERGLOW_DATA_DIR", str(tmp_path / "data"))
-    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY"):
+    for name in MODEL_KEYS:
         monkeypatch.delenv(name, raising=False)
 
 
@@ -134,7 +135,7 @@ async def test_the_first_call_opens_the_agent_and_close_ends_it() -> None:
     await antlerbot.close()
 
 
-async def test_settings_that_are_wrong_are_told_at_the_first_call_and_can_be_mended() -> None:
+async def test_settings_that_are_wrong_are_told_at_the_first_call_and_can_be_put_right() -> None:
     written("context_limit_tokens: many\n")
     with pytest.raises(BadSettings, match="many"):
         await antlerbot.invoke("Hello")
@@ -144,7 +145,7 @@ async def test_settings_that_are_wrong_are_told_at_the_first_call_and_can_be_men
 
 
 @pytest.mark.spec("AGENT-6")
-async def test_b1_a_reply_function_that_invokes_again_waits_for_nobody() -> None:
+async def test_b1_a_reply_function_that_invokes_again_waits_for_no_other() -> None:
     heard: list[str] = []
 
     async def reply(text: str) -> None:
@@ -189,7 +190,7 @@ async def test_b3_and_b12_timers_and_history_outlive_the_process(clock: FixedClo
         await antlerbot.invoke(
             "My cat is called Mia, and she was born in Bergen on a rainy day.", source_key="private_1"
         )
-    clock.move(1900)  # nobody runs when the timer goes off
+    clock.move(1900)  # no process runs when the timer goes off
 
     async with bot(clock=clock) as agent:
 
@@ -326,7 +327,7 @@ async def test_b11_what_is_cleared_stays_cleared_while_a_turn_is_under_way() -> 
         await antlerbot.invoke("My cat is called Mia.")
         under_way = asyncio.create_task(antlerbot.invoke("Wait."))
         await asked.wait()
-        antlerbot.clear_history()  # as in the seed, nobody awaits it
+        antlerbot.clear_history()  # as in the seed, it is not awaited
         may_answer.set()
         await under_way
         await antlerbot.invoke("What is she called?")
@@ -347,7 +348,7 @@ async def test_clear_history_is_about_one_source_and_what_follows_waits_for_it(m
     async with bot(model):
         await antlerbot.invoke("One.", source_key="private_1")
         await antlerbot.invoke("Two.", source_key="group_2")
-        antlerbot.clear_history("private_1")  # as in the seed, nobody awaits it
+        antlerbot.clear_history("private_1")  # as in the seed, it is not awaited
         await antlerbot.invoke("Three.", source_key="private_1")
         assert "One." not in shown(asked_last(model))
         await antlerbot.invoke("Four.", source_key="group_2")
@@ -359,13 +360,13 @@ async def test_clear_history_is_about_one_source_and_what_follows_waits_for_it(m
 async def test_what_a_tool_does_after_a_restart_is_about_the_source_that_is_answered() -> None:
     """The reply function is gone with the process that took the message; whom it is about is not."""
 
-    async def begin_anew() -> str:
+    async def begin_again() -> str:
         """Forget what was said."""
         await antlerbot.clear_history()
         return "done"
 
     def script(request: Request) -> scripted.Step:
-        return calls(("begin_anew", {})) if said_last(request) == "Anew, please." else echo(request)
+        return calls(("begin_again", {})) if said_last(request) == "Begin again, please." else echo(request)
 
     binding = antlerbot.binding_of("private_1")
     waiting = Waiting(
@@ -376,15 +377,15 @@ async def test_what_a_tool_does_after_a_restart_is_about_the_source_that_is_answ
         channel=binding.channel,
         sender=binding.sender,
         reason="user_message",
-        text="Anew, please.",
+        text="Begin again, please.",
         at=NOON,
         key="k",
     )
     async with bot() as agent:
-        await antlerbot.invoke("To nobody.")
+        await antlerbot.invoke("To no one.")
         await agent.memory.store.put_message(waiting)
     delivered: list[str] = []
-    async with bot(script, tools=[begin_anew], deliver=lambda to, part: delivered.append(to.sender)) as agent:
+    async with bot(script, tools=[begin_again], deliver=lambda to, part: delivered.append(to.sender)) as agent:
         await until(lambda: _is_so(bool(delivered)))
         states = {each.binding.sender: each.state for each in await agent.memory.sessions(owner=EVERYONE)}
     assert delivered == ["private_1"]

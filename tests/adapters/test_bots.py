@@ -32,7 +32,7 @@ async def test_a_message_that_comes_twice_is_handled_once(memory: Memory, bot: B
 
 
 @pytest.mark.spec("AWAY-11", "AWAY-6")
-async def test_a_digest_that_cannot_be_sent_keeps_nobody_from_an_answer(memory: Memory, bot: Bot) -> None:
+async def test_a_digest_that_cannot_be_sent_keeps_no_person_from_an_answer(memory: Memory, bot: Bot) -> None:
     await away(memory, bot)
     bot.refusing = True
     await bot.write("I am back", id=2)
@@ -42,7 +42,7 @@ async def test_a_digest_that_cannot_be_sent_keeps_nobody_from_an_answer(memory: 
 
 
 @pytest.mark.spec("AWAY-11", "SAFE-2")
-async def test_in_a_group_nobody_is_told_what_happened_for_one_of_them(memory: Memory, bot: Bot) -> None:
+async def test_in_a_group_no_person_is_told_what_happened_for_one_of_them(memory: Memory, bot: Bot) -> None:
     await away(memory, bot)
     await bot.write_in_group("hello all", id=2)
     await bot.write_in_group("hello all", id=2)

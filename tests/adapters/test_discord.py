@@ -16,7 +16,7 @@ SUPPRESS_EMBEDS = 1 << 2
 
 
 @pytest.mark.spec("AWAY-9", "AWAY-11")
-async def test_the_text_calls_nobody_and_shows_no_embeds(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_text_calls_no_person_and_shows_no_embeds(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     bot = await discord_bot.make(memory, monkeypatch)
     await away(memory, bot)
     await bot.write("I am back", id=2)
@@ -27,7 +27,7 @@ async def test_the_text_calls_nobody_and_shows_no_embeds(memory: Memory, monkeyp
 
 
 @pytest.mark.spec("AWAY-11")
-async def test_what_bots_write_is_nobody_s_coming_back(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_bots_write_is_no_coming_back(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     bot = await discord_bot.make(memory, monkeypatch)
     await bot.other_kinds()
     for sender in ("42", "43"):
