@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from afterglow import FixedClock
+from afterglow import FixedClock, Memory, Settings
 from afterglow.store.contract import Store
 from afterglow.store.sqlite import SQLiteStore
 from tests.kit import command_line
@@ -16,6 +16,7 @@ from tests.kit.command_line import EVIL as EVIL
 from tests.kit.command_line import MODEL_KEYS, Run, remember, talk
 from tests.kit.command_line import RAW as RAW
 from tests.kit.command_line import session_of as session_of
+from tests.kit.servers import Start, starting
 from tests.kit.web import LOCAL as LOCAL
 from tests.kit.web import PROTECTION as PROTECTION
 from tests.kit.web import Door, TwoOwners, Walk, make_door
@@ -74,6 +75,13 @@ def begun(run: Run, prepare: Prepare) -> Path:
 
 
 @pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Start a server in a process of its own, on a data folder of the test's own; the keywords are settings."""
+    with starting(tmp_path) as one:
+        yield one
+
+
+@pytest.fixture
 def filled(run: Run, folder: Path, prepare: Prepare) -> Path:
     """A data folder with one owner and a talk of three exchanges."""
 
@@ -92,6 +100,14 @@ async def door(tmp_path: Path, clock: FixedClock) -> AsyncIterator[Door]:
 
 
 @pytest.fixture
+async def memory(tmp_path: Path, clock: FixedClock) -> AsyncIterator[Memory]:
+    store = await SQLiteStore.open(tmp_path / "afterglow.db", clock)
+    made = Memory(store, Settings(data_dir=tmp_path, zone="UTC"))
+    yield made
+    await made.close()
+
+
+@pytest.fixture
 async def any_door(store: Store, tmp_path: Path, clock: FixedClock) -> Door:
     return await make_door(store, tmp_path, clock)
 
@@ -101,7 +117,7 @@ _filled: list[TwoOwners] = []
 
 @pytest.fixture
 async def two_owners(tmp_path_factory: pytest.TempPathFactory) -> TwoOwners:
-    """The file of two owners' memories, which each process fills once."""
+    """The folder of two owners' memories, which each process fills once."""
     if not _filled:
         _filled.append(await TwoOwners.make(tmp_path_factory.mktemp("two-owners")))
     return _filled[0]

@@ -8,34 +8,15 @@ import httpx
 import pytest
 
 from afterglow import FixedClock
-from afterglow.settings import ServerSettings
-from afterglow.web import app
 from afterglow.web.credentials import csrf_of
 from afterglow.web.headers import PAGE_POLICY
-from afterglow.web.rate import NAMES_MAX, Buckets
 from afterglow.web.signin import LINK_MINUTES, SESSION_DAYS, new_link
-from tests.doors.conftest import LOCAL, Door, check, with_settings
 from tests.kit.records import KATE, OTHER
+from tests.kit.web import LOCAL, Door, browser, check, signed_in
 
 pytestmark = pytest.mark.spec("SAFE-1", "DOOR-5")
 
 TURN = {"agent": "kate", "channel": "telegram", "sender": "ana", "role": "user", "text": "The review is on 3 March."}
-OWN = {"origin": LOCAL, "sec-fetch-site": "same-origin"}
-
-
-def browser(door: Door, base: str = LOCAL, **server: Any) -> httpx.AsyncClient:
-    """It keeps cookies, and has no token."""
-    memory = with_settings(door.memory, server=ServerSettings(**server))
-    return httpx.AsyncClient(transport=httpx.ASGITransport(app(memory)), base_url=base, headers=dict(OWN))
-
-
-async def signed_in(door: Door, client: httpx.AsyncClient, **link: Any) -> dict[str, Any]:
-    code = (await new_link(door.memory.store, LOCAL, **link)).partition("#signin=")[2]
-    answer = await client.post("/api/v1/session", json={"code": code})
-    assert answer.status_code == 201, answer.text
-    told = check(answer)
-    client.headers["x-afterglow-csrf"] = told["csrf"]
-    return told
 
 
 async def test_a_link_signs_a_browser_in_and_the_cookie_keeps_it_so(door: Door, clock: FixedClock) -> None:
@@ -193,39 +174,3 @@ async def test_the_page_has_its_own_policy_and_everything_else_the_strictest(doo
         for path in ("/assets", "/asset", "/api/v1/session", "//", "/index.html"):
             answer = await client.get(httpx.URL(LOCAL).copy_with(raw_path=path.encode()))
             assert answer.headers["content-security-policy"].startswith("default-src 'none'; frame"), path
-
-
-# --- how often --------------------------------------------------------------------------------------------------------
-
-
-def test_a_bucket_holds_twice_what_comes_in_in_a_second_and_fills_again() -> None:
-    buckets = Buckets(10)
-    assert [buckets.take("a", 0.0) for _ in range(20)] == [0.0] * 20
-    assert buckets.take("a", 0.0) == pytest.approx(0.1)
-    assert buckets.take("b", 0.0) == 0.0, "another has a bucket of its own"
-    assert buckets.take("a", 0.1) == 0.0 and buckets.take("a", 0.1) > 0
-    assert [buckets.take("a", 1000.0) for _ in range(20)] == [0.0] * 20 and buckets.take("a", 1000.0) > 0
-    assert buckets.take("a", 0.0) > 0, "a clock that was set back gives nothing"
-    assert not any(Buckets(0).take("a", 0.0) for _ in range(1000))
-
-
-def test_the_buckets_do_not_grow_with_who_asks() -> None:
-    buckets = Buckets(1)
-    for n in range(NAMES_MAX + 500):
-        buckets.take(f"address {n}", 0.0)
-    assert len(buckets._left) == NAMES_MAX
-
-
-async def test_who_asks_too_often_is_told_when_to_come_again(door: Door) -> None:
-    await door.memory.append(KATE, "user", "hello")
-    async with door.client("read", requests_per_second=0.5) as client:
-        assert (await client.get("/api/v1/sessions")).status_code == 200
-        answer = await client.get("/api/v1/sessions")
-        assert (answer.status_code, check(answer)["error"]["kind"]) == (429, "TooManyRequests")
-        assert 1 <= int(answer.headers["retry-after"]) <= 2
-        assert (await client.get("/healthz")).status_code == 200, "who looks whether it lives is never counted"
-        other = await client.get("/api/v1/sessions", headers=door.credential("agent"))
-        assert other.status_code == 200, "another token is counted by itself"
-        for wanted in (401, 429, 429):
-            answer = await client.get("/api/v1/sessions", headers=door.credential("garbage"))
-            assert answer.status_code == wanted, "who is turned away is counted by address"

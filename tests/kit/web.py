@@ -1,15 +1,16 @@
-"""The HTTP door in tests: a client with a token of every sort, all routes, a memory of two owners to knock at, and a browser that signs in."""
+"""The HTTP door in tests: a token of every sort, all routes, two owners' memories to knock at, and a browser."""
 
 from __future__ import annotations
 
 import copy
 import functools
 import re
-import sqlite3
+import shutil
 from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -182,7 +183,8 @@ class Route:
 
 @functools.cache
 def _without_memory() -> FastAPI:
-    return app(Memory(None, Settings()))  # type: ignore[arg-type]
+    nothing: Any = SimpleNamespace(clock=FixedClock(NOON))
+    return app(Memory(nothing, Settings()))
 
 
 @functools.cache
@@ -280,28 +282,26 @@ class Walk:
 
 @dataclass(frozen=True)
 class TwoOwners:
-    """The file of a memory that two owners filled, with a token of every sort. Each walk has a copy of it."""
+    """The data folder of a memory that two owners filled, with a token of every sort. Each walk has a copy of it."""
 
-    path: Path
+    folder: Path
     clock: FixedClock
     tokens: dict[str, str]
     facts: dict[str, str]
 
     @classmethod
     async def make(cls, folder: Path) -> TwoOwners:
-        path, clock = folder / "filled.db", FixedClock(NOON)
-        store = await SQLiteStore.open(path, clock)
+        clock = FixedClock(NOON)
+        store = await SQLiteStore.open(folder / "afterglow.db", clock)
         door = await make_door(store, folder, clock)
         facts = await _fill(_walked(door.memory))
         await store.close()
-        return cls(path, clock, door.tokens, facts)
+        return cls(folder, clock, door.tokens, facts)
 
     @asynccontextmanager
     async def walk(self, folder: Path) -> AsyncIterator[Walk]:
-        folder.mkdir(exist_ok=True)
-        with closing(sqlite3.connect(self.path)) as filled, closing(sqlite3.connect(folder / "walk.db")) as copied:
-            filled.backup(copied)
-        store = await SQLiteStore.open(folder / "walk.db", copy.deepcopy(self.clock))
+        shutil.copytree(self.folder, folder)
+        store = await SQLiteStore.open(folder / "afterglow.db", copy.deepcopy(self.clock))
         try:
             memory = _walked(Memory(store, Settings(data_dir=folder)))
             made = app(memory)
