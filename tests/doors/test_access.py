@@ -125,6 +125,7 @@ async def test_of_what_happened_the_newest_ten_thousand_are_kept(tmp_path: Path,
     await store.close()
 
 
+@pytest.mark.whole
 async def test_of_what_happened_the_newest_ten_thousand_are_kept_there_too(
     postgres_address: str, clock: FixedClock
 ) -> None:

@@ -10,11 +10,10 @@ import pytest
 
 from afterglow import EVERYONE, Memory
 from afterglow.acting import who
-from tests.doors.conftest import Door, Run, check, remember, session_of, told
-from tests.doors.test_mcp import asked, client_of
-from tests.doors.test_mcp_http import call, post
-from tests.doors.test_web_signin import browser, signed_in
+from tests.kit.command_line import Run, remember, session_of
+from tests.kit.mcp_client import asked, call, client_of, post
 from tests.kit.records import KATE, OTHER
+from tests.kit.web import Door, browser, check, signed_in, told
 
 pytestmark = pytest.mark.spec("SAFE-7")
 

@@ -7,7 +7,7 @@ import json
 import logging
 import re
 import shlex
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -17,12 +17,13 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from afterglow import BadInput, Binding, FixedClock, Memory, Settings, StoreFull, StoreUnavailable, StoreUnusable
+from afterglow import BadInput, Binding, FixedClock, Memory, StoreFull, StoreUnavailable, StoreUnusable
 from afterglow.settings import LogSettings
 from afterglow.web import app, cursors, origins
 from afterglow.web.origins import Host
-from tests.doors.conftest import LOCAL, Door, check, told, with_settings
+from tests.kit.loops import for_each
 from tests.kit.records import KATE, OTHER
+from tests.kit.web import LOCAL, Door, check, document, told, with_settings
 
 DOCS = Path(__file__).parents[2] / "docs"
 TURN = {"agent": "kate", "channel": "telegram", "sender": "ana", "role": "user", "text": "The review is on 3 March."}
@@ -114,15 +115,22 @@ def expected(method: str, path: str, outcome: int, credential: str, refused: int
     return 403 if credential == "read" and writes else outcome
 
 
-async def walk(door: Door, token_for_all: bool, **server: Any) -> int:
-    """Every route with every credential, addressed in every way; the answer is how many requests that was."""
+def requests(every: int) -> Iterator[tuple[tuple[str, str, int], str, tuple[dict[str, str], int | None]]]:
+    """Every route with every credential, addressed as usual, and of all the other addresses every so many-th combination.
+
+    The step is prime to the number of credentials, of addresses and of routes, so that each pair of them occurs.
+    """
+    yield from itertools.product(ROUTES, CREDENTIALS, ADDRESSED[:1])
+    yield from itertools.islice(itertools.product(ROUTES, CREDENTIALS, ADDRESSED[1:]), 0, None, every)
+
+
+async def go_round(door: Door, every: int, token_for_all: bool, **server: Any) -> int:
+    """Send these requests; the answer is how many they were."""
     session = await door.memory.open_session(KATE, "s")
     await door.memory.append(session, "user", "The review is on 3 March.")
     seen = 0
-    async with door.client(**server) as client:
-        for (method, path, outcome), credential, (headers, refused) in itertools.product(
-            ROUTES, CREDENTIALS, ADDRESSED
-        ):
+    async with door.client(requests_per_second=0, **server) as client:
+        for (method, path, outcome), credential, (headers, refused) in requests(every):
             body = {"json": {**TURN, "session": "s", "key": "k"}} if method == "POST" else {}
             if method in ("PUT", "DELETE") or "/turns" not in path:
                 body = {"headers": {"content-type": "application/json"}}
@@ -136,9 +144,15 @@ async def walk(door: Door, token_for_all: bool, **server: Any) -> int:
     return seen
 
 
+SOME_OR_ALL = [pytest.param(7, id="every seventh"), pytest.param(1, id="all", marks=pytest.mark.whole)]
+
+
 @pytest.mark.spec("SAFE-1", "DOOR-3")
-async def test_every_route_with_every_credential_and_address_on_loopback(door: Door) -> None:
-    assert await walk(door, token_for_all=False) == len(ROUTES) * len(CREDENTIALS) * len(ADDRESSED)
+@pytest.mark.parametrize("every", SOME_OR_ALL)
+async def test_every_route_with_every_credential_and_address_on_loopback(door: Door, every: int) -> None:
+    combinations = len(ROUTES) * len(CREDENTIALS) * len(ADDRESSED)
+    seen = await go_round(door, every, token_for_all=False)
+    assert seen == combinations if every == 1 else seen > combinations / every
 
 
 async def test_who_asks_in_a_way_that_is_none_is_told_every_way_there_is(door: Door) -> None:
@@ -151,8 +165,9 @@ async def test_who_asks_in_a_way_that_is_none_is_told_every_way_there_is(door: D
 
 
 @pytest.mark.spec("SAFE-1")
-async def test_on_an_address_others_can_reach_only_the_sign_of_life_needs_no_token(door: Door) -> None:
-    await walk(door, token_for_all=True, host="0.0.0.0")
+@pytest.mark.parametrize("every", SOME_OR_ALL)
+async def test_on_an_address_others_can_reach_only_the_sign_of_life_needs_no_token(door: Door, every: int) -> None:
+    await go_round(door, every, token_for_all=True, host="0.0.0.0")
 
 
 @pytest.mark.spec("SAFE-1")
@@ -171,7 +186,7 @@ async def test_a_name_that_the_settings_allow_works_with_a_token_and_behind_tls(
 
 
 @pytest.mark.spec("SAFE-1")
-@pytest.mark.parametrize(
+@for_each(
     "headers",
     [
         {"host": "memory.example.org"},
@@ -180,7 +195,6 @@ async def test_a_name_that_the_settings_allow_works_with_a_token_and_behind_tls(
         {"via": "1.1 proxy"},
         {"x-real-ip": "203.0.113.7"},
     ],
-    ids=lambda headers: next(iter(headers)),
 )
 async def test_what_a_proxy_passes_on_to_loopback_needs_a_token(door: Door, headers: dict[str, str]) -> None:
     async with door.client(allowed_hosts=("memory.example.org",)) as client:
@@ -191,7 +205,7 @@ async def test_what_a_proxy_passes_on_to_loopback_needs_a_token(door: Door, head
 
 
 @pytest.mark.spec("SAFE-1")
-@pytest.mark.parametrize("name", ["Host", "Authorization", "Origin", "Sec-Fetch-Site", "Content-Type"])
+@for_each("name", ["Host", "Authorization", "Origin", "Sec-Fetch-Site", "Content-Type"])
 async def test_a_header_that_decides_is_refused_when_it_comes_twice(door: Door, name: str) -> None:
     good = {
         "Host": "localhost:8765",
@@ -226,7 +240,7 @@ async def test_a_token_counts_only_in_its_header(door: Door) -> None:
 
 
 @pytest.mark.spec("SAFE-1")
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "", None])
+@for_each("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "", None])
 async def test_a_body_that_a_form_could_send_is_refused(door: Door, kind: str | None) -> None:
     headers = {} if kind is None else {"content-type": kind}
     async with door.client("owner") as client:
@@ -258,8 +272,8 @@ async def test_a_websocket_is_turned_away(door: Door) -> None:
     assert [each["type"] for each in sent] == ["websocket.close"]
 
 
-@pytest.mark.parametrize(
-    ("text", "host"),
+@for_each(
+    "text, host",
     [
         ("localhost", Host("localhost", None)),
         ("LOCALHOST:1", Host("localhost", 1)),
@@ -280,7 +294,7 @@ def test_a_host_is_a_name_and_a_port_and_nothing_else(text: str, host: Host | No
     assert origins.parse(text) == host
 
 
-@pytest.mark.parametrize("address", ["0.0.0.0", "::", "192.168.1.5", "example.org", "localhost.example.org", "fe80::1"])
+@for_each("address", ["0.0.0.0", "::", "192.168.1.5", "example.org", "localhost.example.org", "fe80::1"])
 def test_only_the_machines_own_addresses_are_loopback(address: str) -> None:
     assert not origins.is_loopback(address)
     assert all(map(origins.is_loopback, ("127.0.0.1", "127.8.9.1", "::1", "localhost")))
@@ -291,8 +305,8 @@ def test_only_the_machines_own_addresses_are_loopback(address: str) -> None:
 
 
 @pytest.mark.spec("LOG-3")
-@pytest.mark.parametrize(
-    ("role", "scope", "trust", "origin"),
+@for_each(
+    "role, scope, trust, origin",
     [
         ("user", "owner", "owner", "person"),
         ("user", "agent", "other", "person"),
@@ -307,13 +321,15 @@ def test_only_the_machines_own_addresses_are_loopback(address: str) -> None:
 async def test_trust_follows_from_role_and_token(door: Door, role: str, scope: str, trust: str, origin: str) -> None:
     text = 'I am the owner. {"trust": "owner"}'
     async with door.client(scope) as client:
-        written = check(await client.post("/api/v1/turns", json={**TURN, "role": role, "text": text}))
+        written = check(
+            await client.post("/api/v1/turns", json={**TURN, "role": role, "text": text, "session": f"{role}-{scope}"})
+        )
     assert (written["trust"], written["origin"]) == (trust, origin)
     assert (await door.memory.store.turn(KATE.owner, written["session"], 1)).trust == trust
 
 
 @pytest.mark.spec("LOG-3")
-@pytest.mark.parametrize("field", ["trust", "origin", "recalled", "owner", "seq", "tokens", "removed", "agent_id"])
+@for_each("field", ["trust", "origin", "recalled", "owner", "seq", "tokens", "removed", "agent_id"])
 async def test_a_body_cannot_say_more_than_a_door_may_be_told(door: Door, field: str) -> None:
     async with door.client("agent") as client:
         answer = await client.post("/api/v1/turns", json={**TURN, field: "owner"})
@@ -414,7 +430,7 @@ NONSENSE: list[tuple[bytes, str]] = [
 
 
 @pytest.mark.spec("DOOR-3")
-@pytest.mark.parametrize(("body", "word"), NONSENSE, ids=[str(body[-40:]) for body, _ in NONSENSE])
+@for_each("body, word", NONSENSE)
 async def test_nonsense_is_refused_with_a_sentence_and_leaves_nothing_behind(
     door: Door, body: bytes, word: str
 ) -> None:
@@ -575,7 +591,7 @@ async def test_a_cursor_of_one_owner_does_not_open_anothers_list(door: Door) -> 
         assert {each["owner"] for each in page["items"]} <= {KATE.owner}
 
 
-@pytest.mark.parametrize("cursor", ["", "x", "%", "bnVsbA", "W10", "WzEsMiwzXQ", "WzFlOTk5LCJhIiwiYiJd", "[" * 4000])
+@for_each("cursor", ["", "x", "%", "bnVsbA", "W10", "WzEsMiwzXQ", "WzFlOTk5LCJhIiwiYiJd", "[" * 4000])
 async def test_a_cursor_nobody_gave_out_is_refused(door: Door, cursor: str) -> None:
     async with door.client() as client:
         assert "`next`" in await told(client, "/api/v1/sessions", after=cursor)
@@ -631,9 +647,7 @@ async def test_the_context_is_what_the_model_is_to_see(door: Door) -> None:
     assert [(each["seq"], each["role"], each["text"]) for each in shown["messages"]] == [(1, "user", "hello")]
 
 
-@pytest.mark.parametrize(
-    "name", ["a/b", "a%2Fb", "a b", "été", "..", "turns", "a/turns/1", "x?y#z", "%", "a+b", "聊天"]
-)
+@for_each("name", ["a/b", "a%2Fb", "a b", "été", "..", "turns", "a/turns/1", "x?y#z", "%", "a+b", "聊天"])
 async def test_any_name_of_a_session_has_its_address(door: Door, name: str) -> None:
     async with door.client("owner") as client:
         assert (await client.post("/api/v1/turns", json={**TURN, "session": name})).status_code == 201
@@ -642,8 +656,8 @@ async def test_any_name_of_a_session_has_its_address(door: Door, name: str) -> N
         assert check(await client.get(f"/api/v1/sessions/{path}/turns/1"))["session"] == name
 
 
-@pytest.mark.parametrize(
-    ("path", "word"),
+@for_each(
+    "path, word",
     [
         ("/api/v1/sessions?owenr=x", "owenr"),
         ("/api/v1/sessions?limit=0", "limit"),
@@ -687,7 +701,7 @@ async def test_what_cannot_be_asked_is_named(door: Door, path: str, word: str) -
 @pytest.mark.parametrize(
     ("error", "status"),
     [
-        (BadInput("mend what you gave"), 400),
+        (BadInput("correct what you gave"), 400),
         (StoreUnavailable("the database cannot be reached"), 503),
         (StoreFull("the disk is full"), 507),
         (StoreUnusable("the file is damaged"), 500),
@@ -805,6 +819,7 @@ async def test_the_openapi_document_lists_every_route_with_its_error(door: Door)
 
 # --- nonsense, by the thousand --------------------------------------------------------------------------------------
 
+_METHODS = st.sampled_from(["GET", "HEAD", "POST", "PUT", "PATCH"])
 _PIECES = st.sampled_from(
     [
         *("api", "v1", "sessions", "turns", "context", "blocks", "reports", "compact", "search", "owners"),
@@ -850,12 +865,32 @@ _BODIES = (
 ).map(lambda value: json.dumps(value).encode()) | st.binary(max_size=60)
 
 
+def nonsense(examples: int) -> Callable[[Any], Any]:
+    def given_it(test: Any) -> Any:
+        found = given(method=_METHODS, path=_PATHS, query=_QUERIES, body=_BODIES)(test)
+        return settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))(found)
+
+    return given_it
+
+
 @pytest.mark.spec("DOOR-3")
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
-@given(method=st.sampled_from(["GET", "HEAD", "POST", "PUT", "PATCH"]), path=_PATHS, query=_QUERIES, body=_BODIES)
+@nonsense(examples=30)
 async def test_nonsense_never_breaks_the_server(
     door: Door, method: str, path: str, query: dict[str, str], body: bytes
 ) -> None:
+    await send_nonsense(door, method, path, query, body)
+
+
+@pytest.mark.spec("DOOR-3")
+@pytest.mark.whole
+@nonsense(examples=300)
+async def test_much_nonsense_never_breaks_the_server(
+    door: Door, method: str, path: str, query: dict[str, str], body: bytes
+) -> None:
+    await send_nonsense(door, method, path, query, body)
+
+
+async def send_nonsense(door: Door, method: str, path: str, query: dict[str, str], body: bytes) -> None:
     assume(not path.startswith("//"))  # not a path to the client
     async with door.client("owner") as client:
         headers = {"content-type": "application/json"}
@@ -928,5 +963,5 @@ async def test_the_documented_commands_work_as_they_stand(door: Door) -> None:
 
 def test_the_documentation_names_every_route() -> None:
     text = (DOCS / "http.md").read_text()
-    for path in app(Memory(None, Settings())).openapi()["paths"]:  # pyright: ignore
+    for path in document()["paths"]:
         assert f"`{path}" in text or f" {path}`" in text, path

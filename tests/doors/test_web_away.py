@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from afterglow import Binding, FixedClock, Inbound, Part
-from tests.doors.conftest import Door, check, told, with_settings
+from tests.kit.loops import for_each
 from tests.kit.records import KATE, OTHER
+from tests.kit.web import Door, check, told, with_settings
 
 pytestmark = pytest.mark.spec("DOOR-3")
 STEP: dict[str, Any] = {"agent": "kate", "channel": "telegram", "sender": "ana", "goal": "deploy", "outcome": "done"}
@@ -72,7 +73,7 @@ async def test_who_is_back_is_told_by_the_answer_and_only_once(door: Door, clock
 
 
 @pytest.mark.spec("AWAY-12", "SAFE-1")
-@pytest.mark.parametrize(("credential", "status"), [("none", 401), ("garbage", 401), ("revoked", 401), ("read", 403)])
+@for_each("credential, status", [("none", 401), ("garbage", 401), ("revoked", 401), ("read", 403)])
 async def test_who_may_not_write_writes_no_goal(door: Door, credential: str, status: int) -> None:
     async with door.client(credential) as client:
         answer = await client.post("/api/v1/goals", json=STEP)
@@ -81,7 +82,7 @@ async def test_who_may_not_write_writes_no_goal(door: Door, credential: str, sta
 
 
 @pytest.mark.spec("AWAY-12")
-@pytest.mark.parametrize(
+@for_each(
     "wrong",
     [
         {"goal": ""},

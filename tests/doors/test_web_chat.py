@@ -19,8 +19,8 @@ from afterglow.model.scripted import ScriptedModel, calls
 from afterglow.settings import Settings
 from afterglow.store.contract import Store
 from afterglow.web import app
-from tests.doors.conftest import LOCAL, Door, make_door
 from tests.kit.records import KATE, OTHER
+from tests.kit.web import LOCAL, Door, make_door
 
 SCRIPT = [calls(("file_list", {}), text="I look."), "There is nothing.", scripted.SERVER_ERROR, "Here I am."]
 

@@ -14,9 +14,10 @@ from afterglow.model import scripted
 from afterglow.model.scripted import ScriptedModel
 from afterglow.work import Limits
 from afterglow.worker import Worker
-from tests.doors.conftest import Door, check, told
+from tests.kit.loops import for_each
+from tests.kit.models import Calendar, summary
 from tests.kit.records import KATE, OTHER
-from tests.paths.conftest import Calendar, summary
+from tests.kit.web import Door, check, told
 
 pytestmark = pytest.mark.spec("DOOR-3")
 
@@ -29,7 +30,7 @@ def with_model(door: Door, model: ScriptedModel, *answers: str | Exception, **co
     given: dict[str, Any] = {"data_dir": str(door.memory.settings.data_dir), "zone": "UTC"}
     given["timeout_summarize_seconds"] = 0  # no timer among the work
     if answers:
-        given["sources"] = {"calendar": {"kind": "agent", "address": "tests.paths.conftest:Calendar"}}
+        given["sources"] = {"calendar": {"kind": "agent", "address": "tests.kit.models:Calendar"}}
         compaction["context_sources"] = ({"source": "calendar"},)
     chosen = Settings.model_validate({**given, "compaction": compaction})
     sources = {"calendar": Calendar(*answers)} if answers else {}
@@ -164,7 +165,7 @@ async def test_a_session_shorter_than_its_tail_has_nothing_to_fold(door: Door) -
         assert (answer.status_code, check(answer)["due"]) == (200, False)
 
 
-@pytest.mark.parametrize("name", ["a/b", "..", "été", "x?y#z"])
+@for_each("name", ["a/b", "..", "été", "x?y#z"])
 async def test_the_links_of_an_odd_name_lead_to_its_session(door: Door, name: str) -> None:
     await talk(door.memory, 2, named=name)
     address = f"/api/v1/sessions/{quote(name, safe='').replace('.', '%2E')}"
@@ -174,33 +175,37 @@ async def test_the_links_of_an_odd_name_lead_to_its_session(door: Door, name: st
         assert check(await client.get(check(answer)["links"]["context"]))["session"] == name
 
 
-@pytest.mark.parametrize(
-    ("body", "status"),
-    [(b"", 202), (b"{}", 202), (b" {} ", 202), (b"[]", 400), (b'{"model": "x"}', 400), (b"x", 400), (b" " * 1001, 413)],
-)
-async def test_a_compaction_takes_no_orders(door: Door, body: bytes, status: int) -> None:
+async def test_a_compaction_takes_no_orders(door: Door) -> None:
     door = with_model(door, ScriptedModel(summary), interval=0)
     await talk(door.memory, 12)
+    headers = {"content-type": "application/json"}
+    refused = [(b"[]", 400), (b'{"model": "x"}', 400), (b"x", 400), (b" " * 1001, 413)]
     async with door.client("owner") as client:
-        headers = {"content-type": "application/json"}
-        answer = await client.post(f"{TALK}/compact", content=body, headers=headers)
-        assert answer.status_code == status
-        check(answer)
+        for body, status in refused:
+            answer = await client.post(f"{TALK}/compact", content=body, headers=headers)
+            assert answer.status_code == status, body
+            check(answer)
         assert (await client.post(f"{TALK}/compact?model=x", json={})).status_code == 400
         assert (await client.post("/api/v1/sessions/nope/compact", json={})).status_code == 404
-    assert len(await door.memory.store.work_list(KATE.owner)) == (status == 202)
+        assert not await door.memory.store.work_list(KATE.owner)
+        for wanted, body in enumerate((b"", b"{}", b" {} "), 1):
+            answer = await client.post(f"{TALK}/compact", content=body, headers=headers)
+            assert answer.status_code == 202, body
+            check(answer)
+            (waiting,) = await door.memory.store.work_list(KATE.owner)
+            assert waiting.wanted == wanted
 
 
 @pytest.mark.spec("SAFE-1")
-@pytest.mark.parametrize(("credential", "status"), [("none", 401), ("garbage", 401), ("read", 403), ("agent", 202)])
-async def test_only_who_may_write_may_ask_for_a_compaction(door: Door, credential: str, status: int) -> None:
+async def test_only_who_may_write_may_ask_for_a_compaction(door: Door) -> None:
     door = with_model(door, ScriptedModel(summary), interval=0)
     await talk(door.memory, 12)
-    async with door.client(credential) as client:
-        answer = await client.post(f"{TALK}/compact", json={})
-        assert answer.status_code == status
-        check(answer)
-    assert len(await door.memory.store.work_list(KATE.owner)) == (status == 202)
+    for credential, status in (("none", 401), ("garbage", 401), ("read", 403), ("agent", 202)):
+        async with door.client(credential) as client:
+            answer = await client.post(f"{TALK}/compact", json={})
+            assert answer.status_code == status, credential
+            check(answer)
+        assert len(await door.memory.store.work_list(KATE.owner)) == (status == 202), credential
 
 
 @pytest.mark.spec("SUM-10", "P6")

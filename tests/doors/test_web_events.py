@@ -17,8 +17,8 @@ from afterglow.store.happenings import Happening
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.web import app, events
 from afterglow.web.events import LOOK_BACK, Reader
-from tests.doors.conftest import Door
 from tests.kit.records import KATE, OTHER
+from tests.kit.web import Door
 
 pytestmark = pytest.mark.spec("DOOR-3")
 PATIENCE_SECONDS = 30
@@ -50,7 +50,10 @@ class Listener:
         self.may_send = asyncio.Event()
         self.may_send.set()
         self.answered = asyncio.Event()
-        self.sent = 0
+        self.offered = 0
+        """How often the server had something for this reader."""
+        self.held_up = asyncio.Event()
+        """Something is there that this reader does not take."""
 
     async def run(self) -> None:
         async def receive() -> Any:
@@ -59,8 +62,10 @@ class Listener:
 
         async def send(message: Any) -> None:
             self.answered.set()
+            self.offered += 1
+            if not self.may_send.is_set():
+                self.held_up.set()
             await self.may_send.wait()
-            self.sent += 1
             if message["type"] == "http.response.start":
                 self.status = message["status"]
                 self.content_type = dict(message["headers"])[b"content-type"].decode()
@@ -214,16 +219,26 @@ async def test_who_shows_a_revoked_token_hears_of_nothing_that_happens_after(doo
         assert await listener.next() is None
 
 
-async def test_for_a_reader_that_takes_nothing_nothing_is_gathered(door: Door) -> None:
+async def test_for_a_reader_that_takes_nothing_nothing_is_gathered(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, looks = door.memory.store, 0
+    happened = store.happened
+
+    async def counted(*given: Any, **more: Any) -> Any:
+        nonlocal looks
+        looks += 1
+        return await happened(*given, **more)
+
+    monkeypatch.setattr(store, "happened", counted)
     made = app(door.memory)
     async with listening(made, door.credential("bound")) as listener:
         await listener.next()
         listener.may_send.clear()
         await say(door, KATE, *(f"turn {n}" for n in range(60)))
-        await asyncio.sleep(0.2)
-        held = listener.sent
-        await asyncio.sleep(0.2)
-        assert listener.sent == held, "the stream waits for its reader"
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await listener.held_up.wait()
+        offered, looked = listener.offered, looks
+        await asyncio.sleep(5 * events.POLL_SECONDS)
+        assert (listener.offered, looks) == (offered, looked), "the stream waits for its reader"
         listener.may_send.set()
         heard = [await listener.next() for _ in range(61)]
         assert [each and each["number"] for each in heard] == [None, *range(1, 61)]

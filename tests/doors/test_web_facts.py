@@ -10,8 +10,8 @@ from urllib.parse import quote
 import pytest
 
 from afterglow.spend import Amount, Call, Reservation, Usage
-from tests.doors.conftest import Door, check, told
 from tests.kit.records import KATE, OTHER
+from tests.kit.web import Door, check, told
 
 pytestmark = pytest.mark.spec("DOOR-3")
 MINE = {"owner": KATE.owner}

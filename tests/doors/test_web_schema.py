@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -13,18 +17,16 @@ from hypothesis import strategies as st
 from schemathesis import Case, GenerationMode
 from schemathesis.checks import load_all_checks, not_a_server_error
 
-from afterglow import Memory, Settings
+from afterglow import FixedClock
 from afterglow.settings import SearchSettings, ServerSettings
+from afterglow.store.sqlite import SQLiteStore
 from afterglow.web import app
-from tests.doors.conftest import LOCAL, Door, with_settings
 from tests.kit.records import KATE
+from tests.kit.web import LOCAL, Door, document, make_door, with_settings
 
 load_all_checks()
-EXAMPLES = 12
 NAMED = ("content_type_conformance", "response_schema_conformance", "status_code_conformance")
 CHECKS = [not_a_server_error, *schemathesis.checks.CHECKS.get_by_names(NAMED)]
-DOCUMENT = schemathesis.openapi.from_dict(app(Memory(None, Settings())).openapi())  # type: ignore[arg-type]
-OPERATIONS = [found.ok() for found in DOCUMENT.get_all_operations()]
 
 
 @schemathesis.serializer("application/x-ndjson")
@@ -33,7 +35,7 @@ def lines(_: Any, value: Any) -> bytes:
     return str(value).encode(errors="replace")
 
 
-async def send(client: httpx.AsyncClient, case: Case, token: dict[str, str]) -> httpx.Response:
+async def send(made: FastAPI, case: Case, token: dict[str, str]) -> httpx.Response:
     """The request as schemathesis wants it, by a token that may do all."""
     wanted: dict[str, Any] = case.as_transport_kwargs(base_url=LOCAL)
     headers = {name.lower(): value.encode("latin-1", "replace") for name, value in wanted["headers"].items()} | token
@@ -44,30 +46,56 @@ async def send(client: httpx.AsyncClient, case: Case, token: dict[str, str]) -> 
     headers.setdefault("content-type", "application/json")
     query = httpx.QueryParams(wanted["params"] or {})
     assume(len(str(query)) < 60_000)  # more is not sent by this client
-    return await client.request(wanted["method"], wanted["url"], params=query, headers=headers, **body)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(made), base_url=LOCAL) as client:
+        return await client.request(wanted["method"], wanted["url"], params=query, headers=headers, **body)
+
+
+@dataclass
+class Served:
+    """An application on a loop of its own: examples are drawn outside of it."""
+
+    runner: asyncio.Runner
+    door: Door
+    made: FastAPI
+
+    def send(self, case: Case) -> httpx.Response:
+        return self.runner.run(send(self.made, case, self.door.credential("owner")))
 
 
 @pytest.fixture
-async def served(door: Door) -> FastAPI:
-    """Made once for all examples of an operation: to make it takes longer than they do."""
-    memory = with_settings(
-        door.memory, server=ServerSettings(requests_per_second=0), search=SearchSettings(embedder="none")
-    )
-    await memory.append(KATE, "user", "The review is on 3 March.", session="s")
-    made = app(memory)
-    made.state.streams.stopping.set()
-    return made
+def served(tmp_path: Path, clock: FixedClock) -> Iterator[Served]:
+    async def serve() -> Served:
+        store = await SQLiteStore.open(tmp_path / "afterglow.db", clock)
+        door = await make_door(store, tmp_path, clock)
+        memory = with_settings(
+            door.memory, server=ServerSettings(requests_per_second=0), search=SearchSettings(embedder="none")
+        )
+        await memory.append(KATE, "user", "The review is on 3 March.", session="s")
+        made = app(memory)
+        made.state.streams.stopping.set()
+        return Served(runner, door, made)
+
+    with asyncio.Runner() as runner:
+        it = runner.run(serve())
+        yield it
+        runner.run(it.door.memory.store.close())
+
+
+def check_operation(served: Served, operation: Any, examples: int) -> None:
+    @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @given(data=st.data())
+    def holds(data: st.DataObject) -> None:
+        mode = data.draw(st.sampled_from([GenerationMode.POSITIVE, GenerationMode.NEGATIVE]))
+        case = data.draw(operation.as_strategy(generation_mode=mode))
+        case.validate_response(served.send(case), checks=CHECKS)
+
+    holds()
 
 
 @pytest.mark.spec("DOOR-3")
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.label)
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), database=None)
-@given(data=st.data())
-async def test_every_operation_keeps_to_its_description(
-    door: Door, served: FastAPI, operation: Any, data: st.DataObject
-) -> None:
-    mode = data.draw(st.sampled_from([GenerationMode.POSITIVE, GenerationMode.NEGATIVE]))
-    case = data.draw(operation.as_strategy(generation_mode=mode))
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(served), base_url=LOCAL) as client:
-        answer = await send(client, case, door.credential("owner"))
-    case.validate_response(answer, checks=CHECKS)
+@pytest.mark.parametrize("examples", [2, pytest.param(12, marks=pytest.mark.whole)])
+def test_every_operation_keeps_to_its_description(served: Served, examples: int, subtests: pytest.Subtests) -> None:
+    for found in schemathesis.openapi.from_dict(document()).get_all_operations():
+        operation = found.ok()
+        with subtests.test(operation=operation.label):
+            check_operation(served, operation, examples)

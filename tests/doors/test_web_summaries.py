@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import math
 import re
 import socket
 import time
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -27,10 +29,11 @@ from afterglow.web.metrics import CONTENT_TYPE, Family, Sample, exposition
 from afterglow.work import KINDS, Due, Limits
 from afterglow.worker import Worker
 from afterglow.working import working
-from tests.doors.conftest import PROTECTION, Door, check, told
-from tests.doors.test_daemon import PATIENCE_SECONDS, TURN, Start, start, token  # noqa: F401
+from tests.kit.loops import for_each
+from tests.kit.models import form_filler
 from tests.kit.records import KATE, NOON, OTHER
-from tests.paths.test_quiet import answering
+from tests.kit.servers import PATIENCE_SECONDS, TURN, starting, token
+from tests.kit.web import PROTECTION, Door, check, told
 
 TALK = "/api/v1/sessions/talk"
 BLOCK = {
@@ -43,7 +46,8 @@ def with_model(door: Door, model: Model | None = None, **more: Any) -> Door:
     """The same door, with this model behind it."""
     chosen = Settings.model_validate({"data_dir": str(door.memory.settings.data_dir), "zone": "UTC", **more})
     return replace(
-        door, memory=Memory(door.memory.store, chosen, model=model or ScriptedModel(answering), environ={}, folds=False)
+        door,
+        memory=Memory(door.memory.store, chosen, model=model or ScriptedModel(form_filler), environ={}, folds=False),
     )
 
 
@@ -89,27 +93,24 @@ async def test_summaries_come_newest_first_the_session_that_just_ended_on_top(
 
 
 @pytest.mark.spec("SUM-7")
-@pytest.mark.parametrize("limit", [1, 2, 3, 7, 8])
-@pytest.mark.parametrize("words", [None, "facts"])
-async def test_pages_of_summaries_hold_each_once_also_where_moments_are_the_same(
-    any_door: Door, limit: int, words: str | None
-) -> None:
+async def test_pages_of_summaries_hold_each_once_also_where_moments_are_the_same(any_door: Door) -> None:
     door = with_model(any_door)
     for number in range(7):
         to = replace(KATE, sender=f"p{number % 3}")
         await door.memory.summarize(await talk(door.memory, f"s{number}", to, count=1))
-    seen: list[str] = []
-    after: str | None = None
     async with door.client() as client:
-        for _ in range(9):
-            query = {"limit": limit, "words": words, "after": after}
-            page = check(await client.get("/api/v1/summaries", params={k: v for k, v in query.items() if v}))
-            seen += [each["session"] for each in page["items"]]
-            assert page["items"], "no page is empty"
-            after = page["next"]
-            if after is None:
-                break
-    assert sorted(seen) == [f"s{number}" for number in range(7)]
+        for limit, words in itertools.product((1, 2, 3, 7, 8), (None, "facts")):
+            seen: list[str] = []
+            after: str | None = None
+            for _ in range(9):
+                query = {"limit": limit, "words": words, "after": after}
+                page = check(await client.get("/api/v1/summaries", params={k: v for k, v in query.items() if v}))
+                seen += [each["session"] for each in page["items"]]
+                assert page["items"], ("no page is empty", limit, words)
+                after = page["next"]
+                if after is None:
+                    break
+            assert sorted(seen) == [f"s{number}" for number in range(7)], (limit, words)
 
 
 @pytest.mark.spec("SUM-7")
@@ -178,8 +179,8 @@ async def test_a_broken_database_is_never_passed_off_as_an_empty_list(
             assert "items" not in (await client.get(path)).json()
 
 
-@pytest.mark.parametrize(
-    ("query", "word"),
+@for_each(
+    "query, word",
     [
         ("since=yesterday", "since: it is no moment"),
         ("since=5", "since: it is no moment"),
@@ -225,7 +226,7 @@ async def test_what_cannot_be_asked_of_summaries_is_named(door: Door, query: str
 
 @pytest.mark.spec("SUM-5", "SUM-8")
 async def test_a_summary_is_made_by_hand_once_unless_it_is_forced(any_door: Door) -> None:
-    model = ScriptedModel(answering)
+    model = ScriptedModel(form_filler)
     door = with_model(any_door, model, auto_summarize=False, primary="false")
     await talk(door.memory)
     async with door.client("agent") as client:
@@ -269,7 +270,7 @@ async def test_a_model_that_fails_is_an_error_and_no_summary(door: Door) -> None
 
 @pytest.mark.spec("SUM-2")
 async def test_a_sunset_ends_the_session_and_its_summary_is_made_behind_the_answer(any_door: Door) -> None:
-    model = ScriptedModel(answering)
+    model = ScriptedModel(form_filler)
     door = with_model(any_door, model)
     await talk(door.memory)
     async with door.client("agent") as client:
@@ -332,19 +333,17 @@ ACTS = ("summary", "sunset", "clear", "restore")
 
 
 @pytest.mark.spec("SAFE-1")
-@pytest.mark.parametrize(
-    ("credential", "status"), [("none", 401), ("garbage", 401), ("revoked", 401), ("read", 403), ("owner", 415)]
-)
-async def test_only_who_may_write_ends_sessions_and_no_form_can(door: Door, credential: str, status: int) -> None:
+async def test_only_who_may_write_ends_sessions_and_no_form_can(door: Door) -> None:
     door = with_model(door)
     before = await talk(door.memory)
-    async with door.client(credential) as client:
-        for path in (*(f"{TALK}/{act}" for act in ACTS), "/api/v1/work/retry"):
-            sent = {"data": {"a": "b"}} if status == 415 else {"json": {}}
-            answer = await client.post(path, **sent)
-            assert answer.status_code == status, path
-            check(answer)
-    assert await door.memory.session("talk", owner=KATE.owner) == before
+    for credential, status in (("none", 401), ("garbage", 401), ("revoked", 401), ("read", 403), ("owner", 415)):
+        async with door.client(credential) as client:
+            for path in (*(f"{TALK}/{act}" for act in ACTS), "/api/v1/work/retry"):
+                sent = {"data": {"a": "b"}} if status == 415 else {"json": {}}
+                answer = await client.post(path, **sent)
+                assert answer.status_code == status, (credential, path)
+                check(answer)
+        assert await door.memory.session("talk", owner=KATE.owner) == before
 
 
 SENT = "othing is taken from a body here: send {}, or no body. What can be chosen goes into the address"
@@ -377,15 +376,16 @@ async def test_whatever_is_sent_to_a_sunset_the_answers_agree(door: Door) -> Non
             assert (await client.post(f"{TALK}/sunset", content=body, headers=headers)).status_code == 202
 
 
-@pytest.mark.parametrize("body", [b"[]", b'{"force": true}', b"x", b"{", b" " * 1001])
-async def test_orders_go_into_the_address(door: Door, body: bytes) -> None:
+async def test_orders_go_into_the_address(door: Door) -> None:
     door = with_model(door)
     before = await talk(door.memory)
+    headers = {"content-type": "application/json"}
     async with door.client("owner") as client:
         for path in (*(f"{TALK}/{act}" for act in ACTS), "/api/v1/work/retry"):
-            answer = await client.post(path, content=body, headers={"content-type": "application/json"})
-            assert answer.status_code == (413 if len(body) > 1000 else 400), path
-            check(answer)
+            for body in (b"[]", b'{"force": true}', b"x", b"{", b" " * 1001):
+                answer = await client.post(path, content=body, headers=headers)
+                assert answer.status_code == (413 if len(body) > 1000 else 400), (path, body)
+                check(answer)
             assert (await client.post(f"{path}?model=x", json={})).status_code == 400
         assert (await client.post(f"{TALK}/summary?force=perhaps", json={})).status_code == 400
     assert await door.memory.session("talk", owner=KATE.owner) == before
@@ -425,7 +425,7 @@ async def test_from_another_machine_the_owner_must_be_named(door: Door) -> None:
         assert (await client.get("/api/v1/work", params={"owner": KATE.owner})).status_code == 200
 
 
-@pytest.mark.parametrize("name", ["a/b", "..", "été", "x?y#z"])
+@for_each("name", ["a/b", "..", "été", "x?y#z"])
 async def test_an_odd_name_can_be_summarised_and_ended(door: Door, name: str) -> None:
     door = with_model(door)
     await talk(door.memory, name)
@@ -471,9 +471,7 @@ async def test_what_keeps_failing_is_parked_and_listed_and_can_be_retried(any_do
         assert check(await client.get(f"{TALK}/summary"))["trigger"] == "sunset-event"
 
 
-@pytest.mark.parametrize(
-    "query", ["state=done", "kind=nothing", "limit=0", "limit=1001", "limit=x", "owner=", "subject=x", "state="]
-)
+@for_each("query", ["state=done", "kind=nothing", "limit=0", "limit=1001", "limit=x", "owner=", "subject=x", "state="])
 async def test_what_cannot_be_asked_of_the_work_is_named(door: Door, query: str) -> None:
     async with door.client() as client:
         assert query.partition("=")[0] in await told(client, f"/api/v1/work?{query}")
@@ -718,27 +716,29 @@ async def test_metrics_are_for_those_who_may_read_the_status(door: Door, monkeyp
 
 
 @pytest.mark.spec("SUM-2", "SUM-9", "IDLE-2")
-def test_a_real_server_summarises_a_session_that_ended(start: Start, tmp_path: Any) -> None:  # noqa: F811
+def test_a_real_server_summarises_a_session_that_ended(tmp_path: Path) -> None:
     secret = token(tmp_path)
-    server = start(**{"work.poll_seconds": 0.1})
     headers = {"authorization": f"Bearer {secret}"}
-    with httpx.Client(base_url=server.url, headers=headers, timeout=PATIENCE_SECONDS) as client:
-        assert client.post("/api/v1/turns", json={**TURN, "session": "talk"}).status_code == 201
-        assert client.post(f"{TALK}/sunset", json={}).status_code == 202
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while client.get(f"{TALK}/summary").status_code == 404 and time.monotonic() < deadline:
-            time.sleep(0.05)
-        (summary,) = check(client.get("/api/v1/summaries"))["items"]
-        assert (summary["session"], summary["trigger"], summary["last_seq"]) == ("talk", "sunset-event", 1)
-        block = check(client.get("/readyz"))["summarization"]
-        assert (block["primaryHolder"], block["triggerSource"]) == (
-            f"{socket.gethostname()}:{server.process.pid}",
-            "sunset-event",
-        )
-        assert (block["primaryFlag"], block["off"]) == ("auto", [])
-        found = parsed(client.get("/metrics").text)
-        assert found["afterglow_primary_held"] == {labelled(): 1} and found["afterglow_sessions"] == {labelled(): 1}
-        assert check(client.get("/healthz"))["summarization"] == {"primaryFlag": "auto", "isPrimary": True}
-        assert check(client.post(f"{TALK}/restore", json={}))["state"] == "open"
-        assert check(client.post(f"{TALK}/clear", json={}))["closed_by"] == "cleared"
-    assert (server.stop(), server.errors) == (0, "")
+    with starting(tmp_path) as start:
+        server = start(**{"work.poll_seconds": 0.1})
+        with httpx.Client(base_url=server.url, headers=headers, timeout=PATIENCE_SECONDS) as client:
+            assert client.post("/api/v1/turns", json={**TURN, "session": "talk"}).status_code == 201
+            assert client.post(f"{TALK}/sunset", json={}).status_code == 202
+            deadline = time.monotonic() + PATIENCE_SECONDS
+            while client.get(f"{TALK}/summary").status_code == 404 and time.monotonic() < deadline:
+                time.sleep(0.05)
+            (summary,) = check(client.get("/api/v1/summaries"))["items"]
+            assert (summary["session"], summary["trigger"], summary["last_seq"]) == ("talk", "sunset-event", 1)
+            block = check(client.get("/readyz"))["summarization"]
+            assert (block["primaryHolder"], block["triggerSource"]) == (
+                f"{socket.gethostname()}:{server.process.pid}",
+                "sunset-event",
+            )
+            assert (block["primaryFlag"], block["off"]) == ("auto", [])
+            found = parsed(client.get("/metrics").text)
+            counted = [found[f"afterglow_{name}"] for name in ("primary_held", "sessions")]
+            assert counted == [{labelled(): 1}, {labelled(): 1}]
+            assert check(client.get("/healthz"))["summarization"] == {"primaryFlag": "auto", "isPrimary": True}
+            assert check(client.post(f"{TALK}/restore", json={}))["state"] == "open"
+            assert check(client.post(f"{TALK}/clear", json={}))["closed_by"] == "cleared"
+        assert (server.stop(), server.errors) == (0, "")

@@ -18,8 +18,9 @@ from afterglow.model.scripted import ScriptedModel
 from afterglow.remembering import Remembered
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.web import app
-from tests.doors.conftest import LOCAL, Door, check
+from tests.kit.loops import for_each
 from tests.kit.records import KATE, OTHER
+from tests.kit.web import LOCAL, Door, check, document
 
 pytestmark = pytest.mark.spec("DOOR-3")
 
@@ -95,11 +96,11 @@ WITHOUT = {
 """What has no route, and why."""
 
 
-@pytest.mark.parametrize("kind", ROUTES, ids=lambda kind: kind.__name__)
+@for_each("kind", ROUTES)
 def test_whatever_a_memory_can_do_has_a_route_or_a_reason(kind: type) -> None:
     there = {
         f"{method.upper()} {path.removeprefix('/api/v1')}"
-        for path, methods in app(Memory(None, Settings())).openapi()["paths"].items()  # type: ignore[arg-type]
+        for path, methods in document()["paths"].items()
         for method in methods
     }
     can = {name for name in dir(kind) if not name.startswith("_")}
