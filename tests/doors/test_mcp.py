@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from pathlib import Path
+from collections.abc import Awaitable, Callable
 from shutil import rmtree
 from typing import Any
 
@@ -13,42 +11,22 @@ import jsonschema
 import pytest
 from mcp import Client, MCPError
 
-from afterglow import Binding, FixedClock, Memory, Settings, recalled
+from afterglow import Binding, FixedClock, Memory, recalled
 from afterglow.errors import BadInput
 from afterglow.mcp_server.asked import schema_of
-from afterglow.mcp_server.caller import NOBODY_YET, Caller, chosen
+from afterglow.mcp_server.caller import NOBODY_YET, chosen
 from afterglow.mcp_server.prompts import PROMPTS
-from afterglow.mcp_server.server import make
 from afterglow.mcp_server.tools import TOOLS
-from afterglow.store.access import AccessScope
-from afterglow.store.sqlite import SQLiteStore
 from afterglow.work import Limits
-from tests.doors.conftest import talk
+from tests.kit.command_line import talk
 from tests.kit.facts import remember
+from tests.kit.loops import for_each
+from tests.kit.mcp_client import READING, WRITING, asked, client_of
 from tests.kit.records import KATE, NOON, OTHER
 
 pytestmark = pytest.mark.spec("DOOR-4")
 
-READING = {"context", "file_list", "file_read", "memory_search", "get_all_summaries", "digest", "health"}
 SECRET = "AKIA" + "QYLPMN5HFIQR7XYA"
-WRITING = {"add_turn", "sunset", "forget"}
-
-
-@pytest.fixture
-async def memory(tmp_path: Path, clock: FixedClock) -> AsyncIterator[Memory]:
-    store = await SQLiteStore.open(tmp_path / "afterglow.db", clock)
-    made = Memory(store, Settings(data_dir=tmp_path, zone="UTC"))
-    yield made
-    await made.close()
-
-
-@asynccontextmanager
-async def client_of(memory: Memory, binding: Binding = KATE, *, may: AccessScope = "owner") -> AsyncIterator[Client]:
-    async def who(_: Any) -> Caller:
-        return Caller(binding=binding, may=may)
-
-    async with Client(make(memory, who)) as client:
-        yield client
 
 
 Ask = Callable[..., Awaitable[str]]
@@ -63,15 +41,6 @@ def ask(memory: Memory) -> Ask:
             return await asked(client, tool, fails=fails, **arguments)
 
     return one
-
-
-async def asked(client: Client, tool: str, *, fails: bool = False, **arguments: Any) -> str:
-    result = await client.call_tool(tool, arguments)
-    assert result.is_error == fails, result.content
-    (content,) = result.content
-    assert content.type == "text"
-    assert "Traceback" not in content.text
-    return content.text
 
 
 # --- what there is
@@ -127,8 +96,8 @@ async def test_a_turn_written_here_is_never_the_owners_word(memory: Memory, ask:
         assert (turn.role, turn.trust, turn.text) == (role, trust, f"said as {role}")
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
+@for_each(
+    "given, said",
     [
         ({"role": "system"}, "role: input should be 'user', 'assistant' or 'tool'"),
         ({"trust": "owner"}, "trust: it follows from the door"),
@@ -220,31 +189,31 @@ async def test_a_fact_turns_and_a_session_are_forgotten_one_at_a_time(memory: Me
     assert "there is no session" in await ask("context", fails=True, session=session.id)
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        {},
-        {"owner": KATE.owner},
-        {"session": "s"},
-        {"whole_session": True},
-        {"session": "s", "last": 2},
-        {"session": "s", "first": 1, "whole_session": True},
-        {"fact": "f", "session": "s"},
-        {"fact": "f", "first": 1},
-        {"fact": "f", "whole_session": True},
-        {"session": "s", "first": 0},
-        {"session": "s", "first": 3},
-        {"session": "s", "first": 2, "last": 1},
-        {"fact": "nope"},
-        {"session": "nope", "whole_session": True},
-    ],
-    ids=str,
-)
-async def test_a_forgetting_that_is_not_exact_forgets_nothing(memory: Memory, ask: Ask, given: dict[str, Any]) -> None:
+INEXACT: list[dict[str, Any]] = [
+    {},
+    {"owner": KATE.owner},
+    {"session": "s"},
+    {"whole_session": True},
+    {"session": "s", "last": 2},
+    {"session": "s", "first": 1, "whole_session": True},
+    {"fact": "f", "session": "s"},
+    {"fact": "f", "first": 1},
+    {"fact": "f", "whole_session": True},
+    {"session": "s", "first": 0},
+    {"session": "s", "first": 3},
+    {"session": "s", "first": 2, "last": 1},
+    {"fact": "nope"},
+    {"session": "nope", "whole_session": True},
+]
+
+
+async def test_a_forgetting_that_is_not_exact_forgets_nothing(memory: Memory, ask: Ask) -> None:
     for text in ("one", "two"):
         await memory.append(KATE, "user", text, session="s")
-    assert len(await ask("forget", fails=True, **given)) > 10
-    assert [turn.text for turn in await memory.turns(await memory.session("s", owner=KATE.owner))] == ["one", "two"]
+    for given in INEXACT:
+        assert len(await ask("forget", fails=True, **given)) > 10, given
+        turns = await memory.turns(await memory.session("s", owner=KATE.owner))
+        assert [turn.text for turn in turns] == ["one", "two"], given
 
 
 async def test_who_may_only_read_is_shown_and_given_only_what_reads(memory: Memory) -> None:
@@ -330,8 +299,8 @@ async def test_search_says_where_each_hit_comes_from_and_heeds_its_filters(memor
     assert "Nothing was found" in await ask("memory_search", query="window", since="2026-03-03T00:00:00+01:00")
 
 
-@pytest.mark.parametrize(
-    ("tool", "given", "said"),
+@for_each(
+    "tool, given, said",
     [
         ("memory_search", {}, "query: it must be given"),
         ("memory_search", {"query": "the"}, "there is no word to search for"),
@@ -467,7 +436,7 @@ async def test_a_fact_is_read_with_its_proof_and_a_forgotten_one_not_at_all(memo
             await client.read_resource(f"afterglow://facts/{fact.id}")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "uri",
     [
         "afterglow://nope",

@@ -14,9 +14,10 @@ from afterglow import Memory, recalled
 from afterglow.mcp_server.pipes import lines_of
 from afterglow.mcp_server.tools import TOOLS
 from tests.doors.hostile import HOSTILE
-from tests.doors.test_mcp import client_of
-from tests.doors.test_mcp import memory as memory
+from tests.kit.loops import for_each
+from tests.kit.mcp_client import client_of
 from tests.kit.records import KATE, OTHER
+from tests.kit.web import JARGON
 
 pytestmark = pytest.mark.spec("DOOR-4", "SAFE-5")
 
@@ -25,7 +26,6 @@ TEXTUAL = {
     for name, tool in TOOLS.items()
 }
 NEEDED: dict[str, dict[str, Any]] = {"add_turn": {"role": "user", "text": "x"}, "memory_search": {"query": "window"}}
-JARGON = re.compile(r"Traceback|File \"|pydantic|sqlite3|psycopg|asyncio|OperationalError")
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2060\ufeff\U000e0041-\U000e0043]")
 
 
@@ -100,10 +100,9 @@ async def test_hostile_names_of_tools_resources_and_prompts_get_a_sentence(memor
                 await client.get_prompt("recap", {hostile: "x"})
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wrong",
     [None, 5, 1.5, True, [], ["x"] * 1000, {"a": {"b": []}}, "x" * 3_000_000],
-    ids=lambda wrong: repr(wrong)[:20],
 )
 async def test_an_argument_of_another_kind_or_size_gets_a_sentence(memory: Memory, wrong: Any) -> None:
     async with client_of(memory) as client:
@@ -131,7 +130,7 @@ async def test_two_clients_at_once_lose_no_turn_and_mix_nothing_up(memory: Memor
             assert [turn.text for turn in turns] == [f"{name} {number}" for number in range(25)]
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+@for_each("size", [1, 2, 3, 7, 1000])
 def test_lines_are_found_however_the_pipe_cuts_them(size: int) -> None:
     said = b'{"a":1}\n\n{"b":"\xc3\xbc"}\n' + b"x" * 500 + b'\n{"c":3}\nlast'
     chunks = iter([said[place : place + size] for place in range(0, len(said), size)])

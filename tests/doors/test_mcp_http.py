@@ -9,50 +9,22 @@ import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
-import httpx
 import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from afterglow.clock import new_token
 from afterglow.mcp_server import http
-from tests.doors.conftest import PROTECTION, Door
 from tests.doors.hostile import HOSTILE
-from tests.doors.test_daemon import Server, Start, opened
-from tests.doors.test_daemon import start as start
-from tests.doors.test_mcp import READING, WRITING, asked
+from tests.kit.loops import for_each
+from tests.kit.mcp_client import ACCEPT, PATH, READING, WRITING, asked, call, message, post, text_of
 from tests.kit.records import KATE, OTHER
+from tests.kit.servers import Server, Start, add_token
+from tests.kit.web import Door
 
 pytestmark = pytest.mark.spec("DOOR-4")
-
-ACCEPT = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
-PATH = f"/mcp?owner={quote(KATE.owner, safe='')}"
-
-
-def message(method: str = "tools/list", **params: Any) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-
-
-def call(tool: str, **arguments: Any) -> dict[str, Any]:
-    return message("tools/call", name=tool, arguments=arguments)
-
-
-async def post(client: httpx.AsyncClient, body: Any, path: str = PATH, **headers: str) -> httpx.Response:
-    answer = await client.post(path, json=body, headers={**ACCEPT, **headers})
-    for name, value in PROTECTION.items():
-        assert answer.headers.get_list(name) == [value], name
-    assert not [name for name in answer.headers if name.startswith(("access-control", "mcp-session"))]
-    assert "Traceback" not in answer.text
-    return answer
-
-
-def told(answer: httpx.Response) -> str:
-    result = answer.json()["result"]
-    return result["content"][0]["text"]
 
 
 @pytest.mark.spec("SAFE-2")
@@ -92,7 +64,7 @@ async def test_it_stands_behind_the_gate_with_every_credential_and_address(door:
 
 
 @pytest.mark.spec("SAFE-1")
-@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "OPTIONS"])
+@for_each("method", ["GET", "DELETE", "PUT", "OPTIONS"])
 async def test_nothing_but_a_post_is_taken(door: Door, method: str) -> None:
     async with door.client("owner") as client:
         answer = await client.request(method, "/mcp", headers=ACCEPT)
@@ -107,8 +79,8 @@ async def test_a_token_that_may_only_read_gets_the_tools_that_read(door: Door) -
         assert {tool["name"] for tool in tools} == READING
         for body in (call("add_turn", role="user", text="x"), call("sunset")):
             answer = await post(client, body)
-            assert answer.json()["result"]["isError"] and "the token may only read" in told(answer)
-        assert "hello" in told(await post(client, call("context", session="s")))
+            assert answer.json()["result"]["isError"] and "the token may only read" in text_of(answer)
+        assert "hello" in text_of(await post(client, call("context", session="s")))
     assert (await door.memory.session("s", owner=KATE.owner)).turns == 1
 
 
@@ -122,7 +94,7 @@ async def test_who_is_not_the_owner_forgets_nothing_and_is_not_offered_it(door: 
         assert "forget" not in {tool["name"] for tool in tools}
         for given in ({"fact": fact.id}, {"session": "s", "first": 1}, {"session": "s", "whole_session": True}):
             answer = await post(client, call("forget", **given))
-            assert answer.json()["result"]["isError"] and "it needs a token of scope owner" in told(answer)
+            assert answer.json()["result"]["isError"] and "it needs a token of scope owner" in text_of(answer)
     assert (await door.memory.session("s", owner=KATE.owner)).turns == 1
     assert (await door.memory.facts.show(KATE.owner, fact.id)).status == "active"
 
@@ -134,7 +106,7 @@ async def test_a_token_of_the_owner_is_offered_forgetting_and_does_it(door: Door
     async with door.client(credential) as client:
         tools = (await post(client, message())).json()["result"]["tools"]
         assert {tool["name"] for tool in tools} == READING | WRITING
-        assert "1 turns" in told(await post(client, call("forget", session="s", first=1)))
+        assert "1 turns" in text_of(await post(client, call("forget", session="s", first=1)))
 
 
 @pytest.mark.spec("FACT-10")
@@ -154,12 +126,12 @@ async def test_a_bound_token_opens_its_own_memory_whatever_the_address_says(door
     await door.memory.append(KATE, "user", "mine", session="s")
     await door.memory.append(OTHER, "user", "theirs", session="s")
     async with door.client("bound") as client:
-        assert "mine" in told(await post(client, call("context"), "/mcp"))
-        assert "mine" in told(await post(client, call("context"), PATH))
+        assert "mine" in text_of(await post(client, call("context"), "/mcp"))
+        assert "mine" in text_of(await post(client, call("context"), PATH))
         other = f"/mcp?owner={quote(OTHER.owner, safe='')}"
         for body in (call("context"), call("add_turn", role="user", text="x"), call("forget", session="s", first=1)):
             answer = await post(client, body, other)
-            assert answer.json()["result"]["isError"] and "does not open this memory" in told(answer)
+            assert answer.json()["result"]["isError"] and "does not open this memory" in text_of(answer)
             assert "theirs" not in answer.text
         for body in (message(), message("resources/list"), message("prompts/get", name="recap")):
             error = (await post(client, body, other)).json()["error"]
@@ -174,27 +146,27 @@ async def test_what_is_joined_to_the_owner_of_a_token_is_open_to_it(door: Door) 
     await door.memory.join(OTHER.owner, KATE.owner)
     async with door.client("bound") as client:
         other = f"/mcp?owner={quote(OTHER.owner, safe='')}"
-        assert "joined" in told(await post(client, call("context", session="b"), other))
+        assert "joined" in text_of(await post(client, call("context", session="b"), other))
         await door.memory.part(OTHER.owner)
-        assert "does not open" in told(await post(client, call("context", session="b"), other))
+        assert "does not open" in text_of(await post(client, call("context", session="b"), other))
 
 
 async def test_without_an_owner_it_is_the_only_one_and_with_several_it_asks(door: Door) -> None:
     async with door.client("agent") as client:
         await door.memory.append(KATE, "user", "mine", session="s")
-        assert "mine" in told(await post(client, call("context"), "/mcp"))
+        assert "mine" in text_of(await post(client, call("context"), "/mcp"))
         await door.memory.append(OTHER, "user", "theirs", session="s")
-        said = told(await post(client, call("context"), "/mcp"))
+        said = text_of(await post(client, call("context"), "/mcp"))
         assert "several owners" in said and "/mcp?owner=kate/telegram/ana" in said
-        assert "theirs" in told(await post(client, call("context"), f"/mcp?owner={OTHER.owner}"))
-        assert "agent/channel/sender" in told(await post(client, call("context"), "/mcp?owner=ana"))
+        assert "theirs" in text_of(await post(client, call("context"), f"/mcp?owner={OTHER.owner}"))
+        assert "agent/channel/sender" in text_of(await post(client, call("context"), "/mcp?owner=ana"))
 
 
 # --- what is sent
 
 
-@pytest.mark.parametrize(
-    ("body", "status"),
+@for_each(
+    "body, status",
     [
         (b"", 400),
         (b"{", 400),
@@ -208,7 +180,6 @@ async def test_without_an_owner_it_is_the_only_one_and_with_several_it_asks(door
         (b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"x":"\xff"}}', 400),
         (b"x" * (http.BODY_BYTES_MAX + 1), 413),
     ],
-    ids=lambda value: str(value)[:40],
 )
 async def test_what_is_no_message_is_refused_without_a_trace(door: Door, body: bytes, status: int) -> None:
     async with door.client("agent") as client:
@@ -267,13 +238,6 @@ async def test_without_the_package_the_rest_goes_on_and_the_answer_says_what_is_
 # --- a real server
 
 
-async def tokened(folder: Path, **bound: str) -> str:
-    async with opened(folder) as store:
-        secret = new_token(store.clock)
-        await store.add_token("test", "owner", secret, **bound)
-        return secret
-
-
 @asynccontextmanager
 async def reached(server: Server, secret: str, query: str = "") -> AsyncIterator[Client]:
     headers = {"authorization": f"Bearer {secret}"}
@@ -284,7 +248,7 @@ async def reached(server: Server, secret: str, query: str = "") -> AsyncIterator
 
 async def test_the_official_client_uses_a_real_server(start: Start, tmp_path: Path) -> None:
     server = start()
-    mine, theirs = await tokened(tmp_path, owner=KATE.owner), await tokened(tmp_path, owner=OTHER.owner)
+    mine, theirs = await add_token(tmp_path, owner=KATE.owner), await add_token(tmp_path, owner=OTHER.owner)
 
     async def say(secret: str, name: str) -> None:
         async with reached(server, secret) as client:
@@ -300,9 +264,10 @@ async def test_the_official_client_uses_a_real_server(start: Start, tmp_path: Pa
     assert server.errors == ""
 
 
+@pytest.mark.whole
 async def test_a_client_of_the_handshake_era_is_served_too(start: Start, tmp_path: Path) -> None:
     server = start()
-    secret = await tokened(tmp_path, owner=KATE.owner)
+    secret = await add_token(tmp_path, owner=KATE.owner)
     async with httpx2.AsyncClient(headers={"authorization": f"Bearer {secret}"}) as http_client:
         transport = streamable_http_client(f"{server.url}/mcp", http_client=http_client)
         async with Client(transport, mode="legacy") as client:

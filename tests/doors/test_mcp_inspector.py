@@ -12,11 +12,9 @@ from typing import Any
 
 import pytest
 
-from tests.doors.test_daemon import Start
-from tests.doors.test_daemon import start as start
-from tests.doors.test_mcp import READING, WRITING
-from tests.doors.test_mcp_http import tokened
+from tests.kit.mcp_client import READING, WRITING
 from tests.kit.records import KATE
+from tests.kit.servers import add_token, starting
 
 pytestmark = [pytest.mark.spec("DOOR-4"), pytest.mark.whole]
 
@@ -58,7 +56,7 @@ def arguments(**given: str) -> list[str]:
 
 
 def use(server: list[str]) -> None:
-    """What somebody does who tries it out."""
+    """What a person does who tries it out."""
     tools = inspect(*server, "--method", "tools/list", "--strict")["tools"]  # it looks at the schemas, too
     assert {tool["name"] for tool in tools} == READING | WRITING
     called = [*server, "--method", "tools/call", "--tool-name"]
@@ -78,9 +76,10 @@ def test_the_inspector_uses_it_over_stdio(tmp_path: Path) -> None:
     use(over_stdio(tmp_path))
 
 
-async def test_the_inspector_uses_it_over_http(start: Start, tmp_path: Path) -> None:
-    server = start()
-    secret = await tokened(tmp_path, owner=KATE.owner)
-    words = [f"{server.url}/mcp", "--transport", "http", "--header", f"Authorization: Bearer {secret}"]
-    use(words)
-    assert "auth" in inspect(*words[:3], "--method", "tools/list", code=3), "without a token it is not let in"
+async def test_the_inspector_uses_it_over_http(tmp_path: Path) -> None:
+    with starting(tmp_path) as start:
+        server = start()
+        secret = await add_token(tmp_path, owner=KATE.owner)
+        words = [f"{server.url}/mcp", "--transport", "http", "--header", f"Authorization: Bearer {secret}"]
+        use(words)
+        assert "auth" in inspect(*words[:3], "--method", "tools/list", code=3), "without a token it is not let in"

@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,8 +16,9 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 import afterglow
-from tests.doors.conftest import Run, remember
-from tests.doors.test_mcp import READING, WRITING, asked
+from tests.kit.command_line import Run, remember
+from tests.kit.mcp_client import READING, WRITING, asked
+from tests.kit.processes import PIPE, Process
 from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("DOOR-4")
@@ -38,21 +38,18 @@ def parameters(folder: Path, *options: str, **more: str) -> StdioServerParameter
     )
 
 
-class Process:
-    """The server, spoken to line by line."""
+class Talk:
+    """The server in a process of its own, spoken to line by line."""
 
     def __init__(self, folder: Path, *options: str, **more: str) -> None:
         folder.mkdir(exist_ok=True)
-        self.process = subprocess.Popen(
-            [*COMMAND, *options],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment(folder, **more),
-            cwd=folder,
-        )
+        imports = ("afterglow.mcp_server.server",)
+        given: dict[str, Any] = {"imports": imports, "env": environment(folder, **more), "cwd": folder}
+        self.process = Process("mcp", *options, stdin=PIPE, stderr=PIPE, **given)
         assert self.process.stdin and self.process.stdout and self.process.stderr
-        self.stdin, self.stdout, self.stderr = self.process.stdin, self.process.stdout, self.process.stderr
+        self.stdin: Any = getattr(self.process.stdin, "buffer")  # noqa: B009
+        self.stdout: Any = getattr(self.process.stdout, "buffer")  # noqa: B009
+        self.stderr: Any = getattr(self.process.stderr, "buffer")  # noqa: B009
 
     def greet(self) -> dict[str, Any]:
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
@@ -82,23 +79,18 @@ class Process:
         return said
 
     def close(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        for stream in (self.stdin, self.stdout, self.stderr):
-            if not stream.closed:
-                stream.close()
+        self.process.close()
 
 
-Start = Callable[..., Process]
+Start = Callable[..., Talk]
 
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    started: list[Process] = []
+    started: list[Talk] = []
 
     def one(*options: str, **more: str) -> Process:
-        started.append(Process(tmp_path / "data", *options, **more))
+        started.append(Talk(tmp_path / "data", *options, **more))
         return started[-1]
 
     yield one
@@ -119,6 +111,7 @@ async def test_the_official_client_uses_it_over_a_pipe(tmp_path: Path) -> None:
         assert (turn.trust, turn.channel) == ("other", "telegram")
 
 
+@pytest.mark.whole
 async def test_two_processes_write_to_one_memory_at_once(tmp_path: Path) -> None:
     folder = tmp_path / "data"
 
@@ -162,19 +155,16 @@ def test_what_was_asked_before_the_input_ended_is_answered_and_kept(start: Start
         assert database.execute("SELECT count(*) FROM turns").fetchone() == (20,)
 
 
-@pytest.mark.parametrize(
-    "said",
-    [b"", b"garbage\n", b"\n\n \n", b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'],
-    ids=["nothing", "garbage", "blank lines", "a notification"],
-)
-def test_it_ends_with_its_input_also_where_nothing_was_asked(start: Start, said: bytes) -> None:
-    server = start()
-    server.stdin.write(said)
-    server.stdin.close()
-    assert server.process.wait(PATIENCE_SECONDS) == 0
-    assert b"Traceback" not in server.stderr.read()
+def test_it_ends_with_its_input_also_where_nothing_was_asked(start: Start) -> None:
+    for said in (b"", b"garbage\n", b"\n\n \n", b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'):
+        server = start()
+        server.stdin.write(said)
+        server.stdin.close()
+        assert server.process.wait(PATIENCE_SECONDS) == 0, said
+        assert b"Traceback" not in server.stderr.read(), said
 
 
+@pytest.mark.whole
 def test_it_ends_although_a_call_is_still_held_up_when_the_input_ends(start: Start, tmp_path: Path) -> None:
     server = start(AFTERGLOW_STORE__BUSY_TIMEOUT_SECONDS="8")
     server.greet()
