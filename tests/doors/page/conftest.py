@@ -7,6 +7,7 @@ import contextlib
 import shutil
 import socket
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -106,14 +107,40 @@ def served(folder: Path, fill: Fill | None = None, model: Model | None = None) -
         thread.join(30)
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+@dataclass
+class Chromium:
+    """One browser for all tests of a process."""
+
+    browser: Browser
+    loop: asyncio.AbstractEventLoop
+
+    @contextlib.contextmanager
+    def at_work(self) -> Iterator[Browser]:
+        """Playwright's loop counts as running from its start to its end; only in here it may, or no other loop could run."""
+        asyncio._set_running_loop(self.loop)
+        try:
+            yield self.browser
+        finally:
+            asyncio._set_running_loop(None)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Chromium]:
     if CHROMIUM is None:
         pytest.skip(NO_BROWSER)
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM)
+    playwright = sync_playwright().start()
+    started = Chromium(playwright.chromium.launch(executable_path=CHROMIUM), asyncio.get_running_loop())
+    asyncio._set_running_loop(None)
+    yield started
+    with started.at_work():
+        started.browser.close()
+        playwright.stop()
+
+
+@pytest.fixture
+def browser(chromium: Chromium) -> Iterator[Browser]:
+    with chromium.at_work() as opened:
         yield opened
-        opened.close()
 
 
 @dataclass
@@ -124,6 +151,8 @@ class Heard:
     errors: list[str] = field(default_factory=list[str])
     dialogs: list[str] = field(default_factory=list[str])
     outside: list[str] = field(default_factory=list[str])
+    waiting: set[Request] = field(default_factory=set[Request])
+    """What was asked and is not answered yet, but for the stream of what happens, which stays open."""
     allowed: tuple[str, ...] = ()
 
     def listen(self, page: Page) -> None:
@@ -131,6 +160,8 @@ class Heard:
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()))
         page.context.on("request", self._asked)
+        page.context.on("requestfinished", lambda request: self.waiting.discard(request))
+        page.context.on("requestfailed", lambda request: self.waiting.discard(request))
 
     def _said(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning") and not any(each in message.text for each in self.allowed):
@@ -138,6 +169,8 @@ class Heard:
 
     def _asked(self, request: Request) -> None:
         parts = urlsplit(request.url)
+        if parts.path != "/api/v1/events":
+            self.waiting.add(request)
         if parts.scheme != "data" and parts.netloc != self.host:
             self.outside.append(request.url)
 
@@ -146,12 +179,33 @@ class Heard:
 
 
 OpenPage = Callable[..., Page]
+Calm = Callable[[Page], None]
+TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(null))))"
 
 
 @pytest.fixture
-def open_page(browser: Browser) -> Iterator[OpenPage]:
+def heard_of() -> dict[Page, Heard]:
+    """What the pages of the test did."""
+    return {}
+
+
+@pytest.fixture
+def calm(heard_of: dict[Page, Heard]) -> Calm:
+    """Wait until a page has all it asked for, and has drawn it."""
+
+    def wait(page: Page) -> None:
+        quiet, end = 0, time.monotonic() + TIMEOUT_MS / 1000
+        while quiet < 2:
+            page.evaluate(TWO_FRAMES)
+            quiet = 0 if heard_of[page].waiting else quiet + 1
+            assert time.monotonic() < end, [each.url for each in heard_of[page].waiting]
+
+    return wait
+
+
+@pytest.fixture
+def open_page(browser: Browser, heard_of: dict[Page, Heard]) -> Iterator[OpenPage]:
     """Open the page of a site, signed in, or in one more tab `beside` another; at the end nothing may have gone wrong in it."""
-    opened: list[tuple[Page, Heard]] = []
 
     def open_one(
         site: Site,
@@ -168,7 +222,7 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
         heard = Heard(urlsplit(site.url).netloc, allowed=allowed)
         heard.listen(page)
         page.clock.set_fixed_time(site.clock.now() + timedelta(minutes=1))
-        opened.append((page, heard))
+        heard_of[page] = heard
         if link is not None:
             page.goto(link or site.url)
         elif beside:
@@ -180,10 +234,17 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
         return page
 
     yield open_one
-    for context in {page.context for page, _ in opened}:
+    for context in {page.context for page in heard_of}:
         context.close()
-    for _, heard in opened:
+    for heard in heard_of.values():
         heard.check()
+
+
+@pytest.fixture(scope="session")
+def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A small memory that no test changes."""
+    with served(tmp_path_factory.mktemp("life"), scene.fill_small) as site:
+        yield site
 
 
 @pytest.fixture

@@ -24,6 +24,8 @@ from tests.kit.records import KATE
 WORK = Binding(agent="kate", channel="slack", sender="ana")
 BEN = Binding(agent="iris", channel="telegram", sender="ben")
 LONG = "the-long-one"
+TOGETHER = Binding(agent="kate", channel="web", sender="all-of-them")
+"""Who says and is told every hostile string in one session, which has the same name."""
 _FOLD_EVERY = 8
 
 _LIFE: dict[str, Any] = json.loads((Path(__file__).parent / "life.json").read_text())
@@ -176,6 +178,7 @@ async def fill_hostile(memory: Memory, clock: FixedClock) -> list[Fact]:
         )
         await memory.record_goal(binding, _name(text, place), "failed", title=text, note=text)
         facts.append(await remember(memory.store, f"{place} {text}", binding=binding, type="other"))
+        await memory.append(TOGETHER, "user", text, session=TOGETHER.sender)
         clock.move(1)
     return facts
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
 from afterglow import FixedClock, Memory
+from afterglow.memory import EVERYONE
 from afterglow.work import Due, Limits
 from tests.doors.page import scene
-from tests.doors.page.conftest import OpenPage, Site, served
+from tests.doors.page.conftest import Calm, OpenPage, Site
 from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("DOOR-5")
@@ -25,30 +26,24 @@ VIEWS = {
     "#/goals": "Goal log",
     "#/chat": "Chat",
 }
-NARROW = {"viewport": {"width": 360, "height": 740}}
+WIDE: ViewportSize = {"width": 1280, "height": 800}
+NARROW: ViewportSize = {"width": 360, "height": 740}
+TOO_WIDE = "() => [document.body, document.querySelector('main')].some((each) => each.scrollWidth > each.clientWidth)"
 REFUSED = ("401", "403")
 
 
-@pytest.fixture(scope="module")
-def life(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """A small memory that nobody changes."""
-    with served(tmp_path_factory.mktemp("life"), scene.fill_small) as site:
-        yield site
-
-
-@pytest.mark.parametrize(("address", "title"), VIEWS.items(), ids=VIEWS.values())
-@pytest.mark.parametrize("size", [{}, NARROW], ids=["wide", "narrow"])
 def test_every_view_is_shown_and_fits_the_screen(
-    life: Site, open_page: OpenPage, address: str, title: str, size: dict[str, dict[str, int]]
+    life: Site, open_page: OpenPage, calm: Calm, subtests: pytest.Subtests
 ) -> None:
-    page = open_page(life, address, **size)
-    expect(page.locator("h1")).to_have_text(title)
-    page.wait_for_load_state("load")
-    expect(page.locator("#main .trouble")).to_have_count(0)
-    too_wide = (
-        "() => [document.body, document.querySelector('main')].some((each) => each.scrollWidth > each.clientWidth)"
-    )
-    assert not page.evaluate(too_wide)
+    page = open_page(life)
+    for (address, title), size in itertools.product(VIEWS.items(), (WIDE, NARROW)):
+        with subtests.test(view=title, size=size):
+            page.set_viewport_size(size)
+            page.goto(f"{life.url}/{address}")
+            expect(page.locator("h1")).to_have_text(title)
+            calm(page)
+            expect(page.locator("#main .trouble")).to_have_count(0)
+            assert not page.evaluate(TOO_WIDE)
 
 
 @pytest.mark.spec("DOOR-5", "SAFE-1")
@@ -64,6 +59,7 @@ def test_a_link_signs_in_once_and_leaves_no_trace_in_the_address(life: Site, ope
     expect(again.get_by_text("You are not signed in.")).to_be_visible()
 
 
+@pytest.mark.whole
 def test_who_is_not_signed_in_is_told_how_to(life: Site, open_page: OpenPage) -> None:
     page = open_page(life, link="", allowed=REFUSED)
     expect(page.locator("main")).to_contain_text("afterglow token link")
@@ -71,15 +67,16 @@ def test_who_is_not_signed_in_is_told_how_to(life: Site, open_page: OpenPage) ->
     expect(page.get_by_text("You are not signed in.")).to_be_visible()
 
 
-@pytest.mark.parametrize(
-    ("address", "shown"), [("#/sessions", ".session-line"), ("#/facts", ".fact-line"), ("#/goals", ".log tr")]
-)
+@pytest.mark.whole
 def test_from_another_machine_who_is_signed_in_sees_the_memory_of_all(
-    life: Site, open_page: OpenPage, address: str, shown: str
+    life: Site, open_page: OpenPage, subtests: pytest.Subtests
 ) -> None:
-    page = open_page(life, address, extra_http_headers={"x-forwarded-for": "203.0.113.5"})
-    expect(page.locator(shown).first).to_be_visible()
-    assert page.url == f"{life.url}/{address}", "nobody is chosen in their stead"
+    page = open_page(life, extra_http_headers={"x-forwarded-for": "203.0.113.5"})
+    for address, shown in (("#/sessions", ".session-line"), ("#/facts", ".fact-line"), ("#/goals", ".log tr")):
+        with subtests.test(address=address):
+            page.goto(f"{life.url}/{address}")
+            expect(page.locator(shown).first).to_be_visible()
+            assert page.url == f"{life.url}/{address}", "the page chooses no owner by itself"
 
 
 @pytest.mark.spec("DOOR-5", "SAFE-2")
@@ -108,6 +105,7 @@ def test_the_overview_tells_health_queue_primary_and_what_each_model_cost_today(
     assert [re.split(r"\s+", row)[0] for row in rows] == ["claude-sonnet", "gpt-mini", "offline"]
 
 
+@pytest.mark.whole
 @pytest.mark.spec("DOOR-5", "SUM-10")
 def test_parked_work_says_why_and_is_tried_again(own: Site, open_page: OpenPage) -> None:
     async def park(memory: Memory, clock: FixedClock) -> None:
@@ -187,6 +185,7 @@ def test_a_fact_is_edited_and_forgotten_only_after_a_question(own: Site, open_pa
     assert "Mira leads design and research." not in known
 
 
+@pytest.mark.whole
 @pytest.mark.spec("DOOR-5", "FACT-11")
 def test_facts_are_found_by_their_words(life: Site, open_page: OpenPage) -> None:
     page = open_page(life, f"#/facts?owner={KATE.owner}")
@@ -195,18 +194,23 @@ def test_facts_are_found_by_their_words(life: Site, open_page: OpenPage) -> None
     expect(page).to_have_url(re.compile("q=window"))
 
 
-@pytest.mark.parametrize(("address", "found"), [("#/facts", ".fact-line"), ("#/search", ".hit")])
-def test_a_search_in_everyones_memory_asks_whose(life: Site, open_page: OpenPage, address: str, found: str) -> None:
-    page = open_page(life, address)
-    page.get_by_role("searchbox").fill("window seat")
-    expect(page.locator("main .trouble")).to_have_text(re.compile(r"^Choose whose memory to search, .*“Memory of”\.$"))
-    expect(page.locator("main .trouble")).to_be_in_viewport()
-    expect(page.locator("main .rows")).not_to_be_visible()
-    page.locator("#owner").select_option(KATE.owner)
-    expect(page.locator(found).first).to_contain_text("window seat")
+@pytest.mark.whole
+def test_a_search_in_everyones_memory_asks_whose(life: Site, open_page: OpenPage, subtests: pytest.Subtests) -> None:
+    page = open_page(life)
+    for address, found in (("#/facts", ".fact-line"), ("#/search", ".hit")):
+        with subtests.test(address=address):
+            page.goto(f"{life.url}/{address}")
+            page.get_by_role("searchbox").fill("window seat")
+            asks = re.compile(r"^Choose whose memory to search, .*“Memory of”\.$")
+            expect(page.locator("main .trouble")).to_have_text(asks)
+            expect(page.locator("main .trouble")).to_be_in_viewport()
+            expect(page.locator("main .rows")).not_to_be_visible()
+            page.locator("#owner").select_option(KATE.owner)
+            expect(page.locator(found).first).to_contain_text("window seat")
 
 
-def test_a_search_of_facts_names_nobody_where_there_is_one_owner_alone(empty: Site, open_page: OpenPage) -> None:
+@pytest.mark.whole
+def test_a_search_of_facts_asks_for_no_owner_where_there_is_one_alone(empty: Site, open_page: OpenPage) -> None:
     empty.do(empty.memory.append(KATE, "user", "I would like a window seat."))
     empty.do(empty.memory.facts.add(KATE.owner, "Ana likes a window seat."))
     page = open_page(empty, "#/facts")
@@ -229,6 +233,7 @@ def test_the_goal_log_shows_each_step_and_one_goal_alone(life: Site, open_page: 
     expect(page.locator(".log tr")).to_have_count(2)
 
 
+@pytest.mark.whole
 def test_the_keyboard_reaches_everything(life: Site, open_page: OpenPage) -> None:
     page = open_page(life)
     page.keyboard.press("g")
@@ -260,6 +265,7 @@ def test_the_keyboard_reaches_everything(life: Site, open_page: OpenPage) -> Non
         expect(page.locator("h1")).to_have_text(title)
 
 
+@pytest.mark.whole
 def test_the_focus_can_be_seen_wherever_tab_leads(life: Site, open_page: OpenPage) -> None:
     page = open_page(life, "#/facts")
     page.wait_for_selector(".fact-line")
@@ -271,6 +277,7 @@ def test_the_focus_can_be_seen_wherever_tab_leads(life: Site, open_page: OpenPag
         assert shape != "none" and width != "0px", page.evaluate("() => document.activeElement.outerHTML")
 
 
+@pytest.mark.whole
 def test_colours_follow_the_system_and_the_switch(life: Site, open_page: OpenPage) -> None:
     def ground(page: Page) -> int:
         return int(page.evaluate("() => getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0]"))
@@ -285,6 +292,7 @@ def test_colours_follow_the_system_and_the_switch(life: Site, open_page: OpenPag
     assert ground(light) < 60
 
 
+@pytest.mark.whole
 def test_who_wants_less_motion_gets_none(life: Site, open_page: OpenPage) -> None:
     page = open_page(life, reduced_motion="reduce")
     page.keyboard.press("t")
@@ -292,6 +300,7 @@ def test_who_wants_less_motion_gets_none(life: Site, open_page: OpenPage) -> Non
     assert page.evaluate("() => document.getAnimations().length") == 0
 
 
+@pytest.mark.whole
 def test_times_are_in_the_zone_of_the_viewer(life: Site, open_page: OpenPage) -> None:
     shown = [
         open_page(life, "#/goals", timezone_id=zone).locator(".log-time").nth(1).inner_text()
@@ -301,11 +310,38 @@ def test_times_are_in_the_zone_of_the_viewer(life: Site, open_page: OpenPage) ->
     assert (hours[1] - hours[0]) % 24 == 9
 
 
+@pytest.mark.whole
 def test_what_happens_is_shown_without_being_asked_for(own: Site, open_page: OpenPage) -> None:
     page = open_page(own, "#/sessions")
     page.wait_for_selector(".session-line")
     own.do(own.memory.append(KATE, "user", "Something new", session="brand-new"))
     expect(page.locator(".session-line").first).to_contain_text("brand-new")
+
+
+@pytest.mark.whole
+def test_a_session_is_closed_reopened_and_forgotten_from_its_page(own: Site, open_page: OpenPage) -> None:
+    page = open_page(own, "#/sessions/lisbon?owner=kate/telegram/ana")
+    page.get_by_role("button", name="Close").click()
+    expect(page.locator(".title-line .state")).to_have_text("closed")
+    page.get_by_role("button", name="Reopen").click()
+    expect(page.locator(".title-line .state")).to_have_text("open")
+    page.get_by_role("button", name="Forget…").click()
+    page.get_by_role("button", name="Forget it").click()
+    expect(page.locator("h1")).to_have_text("Sessions")
+    assert "lisbon" not in {each.id for each in own.do(own.memory.sessions(owner=EVERYONE, limit=50))}
+
+
+def test_a_turn_that_arrives_is_shown_at_the_end(own: Site, open_page: OpenPage) -> None:
+    page = open_page(own, "#/sessions/lisbon?owner=kate/telegram/ana")
+    expect(page.locator(".side h2")).to_have_text("What the model sees now")
+
+    async def say() -> None:
+        session = await own.memory.session("lisbon", owner="kate/telegram/ana")
+        await own.memory.append(session, "user", "One more thing: an umbrella.")
+
+    own.do(say())
+    expect(page.locator(".turns")).to_contain_text("an umbrella")
+    expect(page.locator(".messages")).to_contain_text("an umbrella")
 
 
 EMPTY = {
@@ -318,6 +354,7 @@ EMPTY = {
 }
 
 
+@pytest.mark.whole
 def test_an_empty_memory_says_what_to_do(empty: Site, open_page: OpenPage) -> None:
     page = open_page(empty)
     for address, advice in EMPTY.items():
@@ -325,6 +362,7 @@ def test_an_empty_memory_says_what_to_do(empty: Site, open_page: OpenPage) -> No
         expect(page.locator("main")).to_contain_text(advice)
 
 
+@pytest.mark.whole
 def test_a_view_that_does_not_exist_and_a_session_that_is_gone_are_told(life: Site, open_page: OpenPage) -> None:
     page = open_page(life, "#/nowhere", allowed=("404",))
     expect(page.locator("main")).to_contain_text("There is no such page")

@@ -71,6 +71,7 @@ def test_an_answer_is_written_as_letters_with_its_tools_and_the_context_beside_i
     assert [role for role, _ in said(site)] == ["user", "assistant", "tool", "assistant"]
 
 
+@pytest.mark.whole
 def test_who_chose_nobody_finds_the_talk_again(site: Site, open_page: OpenPage) -> None:
     page = open_page(site, "#/chat")
     say(page, "Good morning")
@@ -81,6 +82,7 @@ def test_who_chose_nobody_finds_the_talk_again(site: Site, open_page: OpenPage) 
     assert session.owner == ME
 
 
+@pytest.mark.whole
 @pytest.mark.spec("AGENT-9", "DOOR-5", "SAFE-2")
 def test_who_is_bound_to_an_owner_talks_as_that_owner(site: Site, open_page: OpenPage) -> None:
     page = open_page(site, link=site.link(owner=KATE.owner))
@@ -93,6 +95,7 @@ def test_who_is_bound_to_an_owner_talks_as_that_owner(site: Site, open_page: Ope
     assert session.owner == KATE.owner
 
 
+@pytest.mark.whole
 def test_a_message_that_failed_is_sent_again_without_standing_twice(
     site: Site, script: Script, open_page: OpenPage
 ) -> None:
@@ -107,6 +110,7 @@ def test_a_message_that_failed_is_sent_again_without_standing_twice(
     assert [text for role, text in said(site) if role == "user"] == ["Good morning"]
 
 
+@pytest.mark.whole
 def test_another_message_after_one_that_failed_is_answered_itself(
     site: Site, script: Script, open_page: OpenPage
 ) -> None:

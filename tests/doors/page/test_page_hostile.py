@@ -11,14 +11,14 @@ from playwright.sync_api import Page, expect
 from afterglow import FixedClock, Memory
 from afterglow.memory import EVERYONE
 from tests.doors.page import scene
-from tests.doors.page.conftest import OpenPage, Site, served
+from tests.doors.page.conftest import Calm, OpenPage, Site, served
 
 pytestmark = pytest.mark.spec("DOOR-5", "SAFE-1", "SAFE-5")
 VIEWS = ["#/", "#/sessions", "#/facts", "#/goals", "#/digests"]
 OF_THE_PAGE = {"first.js", "main.js", "icon.svg"}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     async def fill(memory: Memory, clock: FixedClock) -> None:
         await scene.fill_hostile(memory, clock)
@@ -45,19 +45,53 @@ def check_dead(page: Page) -> None:
     assert found == {"made": 0, "inline": 0, "listeners": 0, "links": []}
 
 
-@pytest.mark.parametrize("address", VIEWS)
-def test_hostile_content_stays_letters_in_every_list(hostile: Site, open_page: OpenPage, address: str) -> None:
-    page = open_page(hostile, address)
-    expect(page.locator("#main .panel, #main .rows, #main .list, #main .empty").first).to_be_visible()
-    page.wait_for_load_state("load")
-    rows = page.locator(".rows")
-    for part in (0, 0.5, 1) if rows.count() else ():
-        rows.first.evaluate("(rows, part) => { rows.scrollTop = part * rows.scrollHeight; }", part)
-        page.wait_for_timeout(100)
-        check_dead(page)
+def test_all_hostile_strings_together_on_one_page_stay_letters(hostile: Site, open_page: OpenPage, calm: Calm) -> None:
+    page = open_page(hostile, f"#/sessions/{scene.TOGETHER.sender}?owner={quote(scene.TOGETHER.owner, safe='')}")
+    expect(page.locator(".turns .turn .said").first).to_be_visible()
+    shown = scrolled(page, calm, ".turns", "[data-seq]")
+    assert [shown[str(place + 1)] for place in range(60)] == scene.HOSTILE
+    assert page.locator(".side .messages .said").count()
+    page.get_by_role("button", name="Summary", exact=True).click()
+    expect(page.locator(".summary")).to_be_attached()
     check_dead(page)
 
 
+def test_hostile_content_stays_letters_in_every_list(
+    hostile: Site, open_page: OpenPage, calm: Calm, subtests: pytest.Subtests
+) -> None:
+    page = open_page(hostile)
+    for address in VIEWS:
+        with subtests.test(address=address):
+            page.goto(f"{hostile.url}/{address}")
+            expect(page.locator("#main .panel, #main .rows, #main .list, #main .empty").first).to_be_visible()
+            calm(page)
+            rows = page.locator(".rows")
+            for part in (0, 0.5, 1) if rows.count() else ():
+                rows.first.evaluate("(rows, part) => { rows.scrollTop = part * rows.scrollHeight; }", part)
+                calm(page)
+                check_dead(page)
+            check_dead(page)
+
+
+def scrolled(page: Page, calm: Calm, part: str, each: str) -> dict[str, str]:
+    """The words of all turns of a list, by their numbers, seen by scrolling from its start to its end."""
+    rows, seen = page.locator(f"{part} .rows"), dict[str, str]()
+    rows.evaluate("(rows) => { rows.scrollTop = 0; }")
+    for _ in range(100):
+        calm(page)
+        check_dead(page)
+        for seq, text in page.locator(f"{part} {each}").evaluate_all(
+            "(all) => all.map((turn) => [turn.dataset.seq, turn.querySelector('.said').textContent])"
+        ):
+            seen[seq] = text
+        if not rows.evaluate(
+            "(rows) => { const at = rows.scrollTop; rows.scrollTop += rows.clientHeight; return rows.scrollTop > at; }"
+        ):
+            return seen
+    raise AssertionError("the list has no end")
+
+
+@pytest.mark.whole
 @pytest.mark.parametrize("first", range(0, 60, 12))
 def test_hostile_content_stays_letters_in_its_session_and_as_a_fact(
     hostile: Site, open_page: OpenPage, first: int
@@ -82,15 +116,17 @@ def test_hostile_content_stays_letters_in_its_session_and_as_a_fact(
         check_dead(page)
 
 
-@pytest.mark.parametrize("text", scene.HOSTILE[::6])
+@pytest.mark.whole
 def test_hostile_words_in_the_address_and_the_search_field_stay_words(
-    hostile: Site, open_page: OpenPage, text: str
+    hostile: Site, open_page: OpenPage, calm: Calm, subtests: pytest.Subtests
 ) -> None:
     page = open_page(hostile, allowed=("400", "404"))
-    encoded = quote(text, safe="")
-    both = f"owner={encoded}&q={encoded}"
-    for address in (encoded, f"sessions/{encoded}", f"sessions?q={encoded}", f"facts?{both}", f"search?{both}"):
-        page.goto(f"{hostile.url}/#/{address}")
-        expect(page.locator("#main > *").first).to_be_attached()
-        page.wait_for_timeout(150)
-        check_dead(page)
+    for text in scene.HOSTILE[::6]:
+        encoded = quote(text, safe="")
+        both = f"owner={encoded}&q={encoded}"
+        for address in (encoded, f"sessions/{encoded}", f"sessions?q={encoded}", f"facts?{both}", f"search?{both}"):
+            with subtests.test(address=address):
+                page.goto(f"{hostile.url}/#/{address}")
+                expect(page.locator("#main > *").first).to_be_attached()
+                calm(page)
+                check_dead(page)

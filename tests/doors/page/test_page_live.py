@@ -13,7 +13,7 @@ from afterglow.web import events
 from tests.doors.page.conftest import TIMEOUT_MS, OpenPage, Site
 from tests.kit.records import KATE, OTHER
 
-pytestmark = pytest.mark.spec("DOOR-3", "DOOR-5")
+pytestmark = [pytest.mark.spec("DOOR-3", "DOOR-5"), pytest.mark.whole]
 TABS = 8
 """More than the six connections that a browser keeps to one server."""
 SIGHT = """(hidden) => {

@@ -8,7 +8,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from afterglow.context import Context
-from afterglow.memory import EVERYONE
 from tests.doors.page import scene
 from tests.doors.page.conftest import OpenPage, Site, served
 
@@ -145,28 +144,3 @@ def test_the_summary_and_the_narrow_screen_are_one_tab_away(long: Site, open_pag
     expect(page.locator(".turns")).to_be_hidden()
     page.get_by_role("button", name="Summary").click()
     expect(page.locator(".summary")).to_contain_text("Somebody has to look at it again next week.")
-
-
-def test_a_session_is_closed_reopened_and_forgotten_from_its_page(own: Site, open_page: OpenPage) -> None:
-    page = open_page(own, "#/sessions/lisbon?owner=kate/telegram/ana")
-    page.get_by_role("button", name="Close").click()
-    expect(page.locator(".title-line .state")).to_have_text("closed")
-    page.get_by_role("button", name="Reopen").click()
-    expect(page.locator(".title-line .state")).to_have_text("open")
-    page.get_by_role("button", name="Forget…").click()
-    page.get_by_role("button", name="Forget it").click()
-    expect(page.locator("h1")).to_have_text("Sessions")
-    assert "lisbon" not in {each.id for each in own.do(own.memory.sessions(owner=EVERYONE, limit=50))}
-
-
-def test_a_turn_that_arrives_is_shown_at_the_end(own: Site, open_page: OpenPage) -> None:
-    page = open_page(own, "#/sessions/lisbon?owner=kate/telegram/ana")
-    expect(page.locator(".side h2")).to_have_text("What the model sees now")
-
-    async def say() -> None:
-        session = await own.memory.session("lisbon", owner="kate/telegram/ana")
-        await own.memory.append(session, "user", "One more thing: an umbrella.")
-
-    own.do(say())
-    expect(page.locator(".turns")).to_contain_text("an umbrella")
-    expect(page.locator(".messages")).to_contain_text("an umbrella")
