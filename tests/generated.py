@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,7 @@ def requirements() -> dict[str, str]:
     return {id: _first_words(text) for id, text in found}
 
 
+@functools.cache
 def proofs() -> dict[str, list[str]]:
     """For each requirement, the tests that name it, as file::test."""
     found: dict[str, list[str]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shutil
 import subprocess
@@ -46,9 +47,14 @@ def commands(path: Path) -> Iterator[tuple[list[str], list[str]]]:
             )
 
 
+@functools.cache
+def tree() -> click.Command:
+    return typer.main.get_command(app)
+
+
 def resolved(words: list[str]) -> click.Command:
     """The command that these words name; those behind it are its arguments."""
-    found: Any = typer.main.get_command(app)
+    found: Any = tree()
     for word in words:
         if not hasattr(found, "commands"):
             break

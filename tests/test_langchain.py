@@ -228,8 +228,8 @@ async def test_a_model_outlives_its_event_loop(server: Server) -> None:
 
 
 @pytest.mark.spec("P6", "SAFE-4")
-@pytest.mark.parametrize(
-    ("headers", "wait"),
+@for_each(
+    "headers, wait",
     [
         ({}, None),
         ({"Retry-After": "7"}, 7),
@@ -246,7 +246,7 @@ async def test_a_model_outlives_its_event_loop(server: Server) -> None:
 async def test_a_rate_limit_says_how_long_to_wait_in_each_of_its_forms(
     server: Server, headers: dict[str, str], wait: float | None
 ) -> None:
-    server.status, server.headers = 429, headers
+    server.status, server.headers, server.asked = 429, headers, []
     server.body = failed("Rate limit reached for requests", "rate_limit_exceeded")
     busy = await failure(openai_at(server))
     assert type(busy) is ModelBusy
@@ -255,8 +255,8 @@ async def test_a_rate_limit_says_how_long_to_wait_in_each_of_its_forms(
 
 
 @pytest.mark.spec("P6")
-@pytest.mark.parametrize(
-    ("status", "body", "kind"),
+@for_each(
+    "status, body, kind",
     [
         (500, failed("The server had an error"), ModelBusy),
         (502, "<html>Bad gateway</html>", CallLost),
@@ -292,8 +292,8 @@ async def test_each_status_is_of_a_kind(server: Server, status: int, body: str, 
 
 
 @pytest.mark.spec("P6", "CTX-8")
-@pytest.mark.parametrize(
-    ("body", "schema", "words"),
+@for_each(
+    "body, schema, words",
     [
         (said(""), None, "empty answer"),
         (said(None), None, "empty answer"),
@@ -319,9 +319,7 @@ async def test_an_answer_of_no_use_is_bad_output_and_was_paid_for(
     assert (bad.usage.input_tokens, bad.usage.output_tokens) == (120, 9)
 
 
-@pytest.mark.parametrize(
-    "body", ['{"choices": null}', "{}", "<html>Welcome</html>", '{"error": {"message": "no"}}', ""]
-)
+@for_each("body", ['{"choices": null}', "{}", "<html>Welcome</html>", '{"error": {"message": "no"}}', ""])
 async def test_what_is_no_completion_is_bad_output(server: Server, body: str) -> None:
     server.body = body
     assert isinstance(await failure(openai_at(server)), ModelBadOutput)

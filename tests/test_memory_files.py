@@ -35,6 +35,7 @@ from afterglow.work import Limits
 from afterglow.worker import Worker
 from tests.facts.ways_out import WAYS_OUT, WayOut
 from tests.kit.facts import DAY, remember
+from tests.kit.loops import for_each
 from tests.kit.records import KATE, OTHER
 
 ALL = WantedFacts(status=None)
@@ -52,10 +53,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "memory" / folder_name(KATE.owner) / "facts"
 
 
-async def work(store: Store, files: MemoryFiles) -> int:
+async def work(store: Store, files: MemoryFiles, owner: str = KATE.owner) -> int:
     """Do all that is due, as a worker does; nothing of it may fail."""
     done = await Worker(store, {"files": files.act}, holder="w", limits=Limits()).drain()
-    assert [each.last_error for each in await store.work_list(KATE.owner, kind="files")] == []
+    assert [each.last_error for each in await store.work_list(owner, kind="files")] == []
     return done
 
 
@@ -540,38 +541,40 @@ def _state(path: Path) -> Any:
 
 
 @pytest.mark.spec("FACT-6")
-@pytest.mark.parametrize("broken", BROKEN)
-async def test_what_nobody_can_read_is_left_as_it_is_and_told_until_it_is_mended(
-    store: Store, files: MemoryFiles, folder: Path, clock: FixedClock, broken: str
+@for_each("broken", BROKEN)
+async def test_a_file_that_cannot_be_read_stays_as_it_is_and_is_reported_until_it_is_corrected(
+    store: Store, files: MemoryFiles, tmp_path: Path, clock: FixedClock, broken: str
 ) -> None:
-    await remember(store, "One thing", "2026-03-01")
-    await remember(store, "Another thing")
-    await work(store, files)
+    person = Binding(agent="kate", channel="telegram", sender=broken)
+    folder = tmp_path / "memory" / folder_name(person.owner) / "facts"
+    await remember(store, "One thing", "2026-03-01", person)
+    await remember(store, "Another thing", DAY, person)
+    await work(store, files, person.owner)
     path = folder / "2026-03-01.json"
     BROKEN[broken](path)
     state = _state(path)
-    await remember(store, "A third", "2026-03-01")
-    await remember(store, "A fourth")
-    await work(store, files)
+    await remember(store, "A third", "2026-03-01", person)
+    await remember(store, "A fourth", DAY, person)
+    await work(store, files, person.owner)
     assert _state(path) == state
     assert {each["line"] for each in read(folder / "index.json")["facts"]} >= {"A third", "A fourth"}
-    assert "A fourth" in (folder / "2026-03-02.json").read_text()
-    (trouble,) = await store.file_troubles(KATE.owner)
-    assert (trouble.owner, trouble.name) == (KATE.owner, "facts/2026-03-01.json")
+    assert "A fourth" in (folder / f"{DAY}.json").read_text()
+    (trouble,) = await store.file_troubles(person.owner)
+    assert (trouble.owner, trouble.name) == (person.owner, "facts/2026-03-01.json")
     assert trouble.problem
     clock.move(60)
-    await files.rebuild(KATE.owner)
+    await files.rebuild(person.owner)
     assert _state(path) == state
-    assert (await store.file_troubles(KATE.owner)) == [trouble], "since when it is so is kept"
+    assert (await store.file_troubles(person.owner)) == [trouble], "since when it is so is kept"
     path.rmdir() if path.is_dir() else path.unlink()
     if broken in ("not JSON", "too long"):
-        path.write_text('{"facts": [{"content": "A mended thing"}]}')
-    assert await files.edited(KATE.owner)
-    await files.rebuild(KATE.owner)
-    assert await store.file_troubles(KATE.owner) == []
-    assert await is_equal_to_the_database(store, folder)
-    pending = await store.facts(KATE.owner, WantedFacts(status="pending"))
-    assert [each.content for each in pending] == (["A mended thing"] if broken in ("not JSON", "too long") else [])
+        path.write_text('{"facts": [{"content": "A corrected thing"}]}')
+    assert await files.edited(person.owner)
+    await files.rebuild(person.owner)
+    assert await store.file_troubles(person.owner) == []
+    assert await is_equal_to_the_database(store, folder, person.owner)
+    pending = await store.facts(person.owner, WantedFacts(status="pending"))
+    assert [each.content for each in pending] == (["A corrected thing"] if broken in ("not JSON", "too long") else [])
 
 
 @pytest.mark.spec("FACT-6")
@@ -1151,13 +1154,14 @@ async def test_the_assistant_lists_and_reads_the_files_as_recalled_memory(store:
 
 @pytest.mark.spec("FACT-8", "SAFE-2")
 @pytest.mark.parametrize("handles", [True, False])
-@pytest.mark.parametrize("way", WAYS_OUT, ids=lambda way: way.name)
+@for_each("number, way", enumerate(WAYS_OUT))
 async def test_no_path_leads_out_of_the_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: WayOut, handles: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, way: WayOut, handles: bool
 ) -> None:
     if not handles:
         without_handles(monkeypatch)
-    own = tmp_path / "memory" / folder_name(KATE.owner)
+    top = tmp_path / str(number)
+    own = top / "memory" / folder_name(KATE.owner)
     (own / "facts").mkdir(parents=True)
     (own / "facts" / "index.json").write_text("{}")
     neighbour = own.with_name(own.name + "-2")
@@ -1167,7 +1171,7 @@ async def test_no_path_leads_out_of_the_folder(
     way = way.filled(str(own), str(own.parent / "secret.txt"))
     if way.link is not None:
         (own / (way.at or way.path)).symlink_to(way.link)
-    files = MemoryFiles(_Rootless(), tmp_path, Intake(Settings()).prepare)
+    files = MemoryFiles(_Rootless(), top, Intake(Settings()).prepare)
     with pytest.raises((BadInput, NotAllowed)) as refused:
         await files.file_read(KATE.owner, way.path)
     assert "SECRET" not in str(refused.value) and len(str(refused.value)) < 1500

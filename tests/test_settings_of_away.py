@@ -10,6 +10,7 @@ import pytest
 from afterglow.errors import BadSettings
 from afterglow.settings import NEW, Settings, example, load
 from afterglow.turns import Binding
+from tests.kit.loops import for_each
 from tests.kit.records import KATE
 
 SEED = """
@@ -46,8 +47,8 @@ def test_a_new_set_up_has_the_rich_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.spec("AWAY-1", "AWAY-8", "DOOR-8")
-@pytest.mark.parametrize(
-    ("line", "said"),
+@for_each(
+    "line, said",
     [
         ("max_events: 0", "away_summary.max_events"),
         ("threshold_hours: 720.5", "a number from 0 to 720"),

@@ -177,8 +177,8 @@ async def test_a_stream_that_ends_wrongly_is_no_answer(server: Server) -> None:
 
 
 @pytest.mark.spec("AGENT-8", "P6")
-@pytest.mark.parametrize(
-    ("status", "body", "kind"),
+@for_each(
+    "status, body, kind",
     [
         (500, '{"error": {"message": "no"}}', ModelBusy),
         (429, '{"error": {"message": "slow down"}}', ModelBusy),

@@ -191,7 +191,7 @@ NESTED = {
     "links": "[" * 3000 + "end" + "](http://a)" * 3000,
     "images": "![" * 3000 + "end" + "](http://a)" * 3000,
     "stars": "*" * 5000 + "end" + "*" * 5000,
-    "brackets": "[" * 50_000 + "end",
+    "brackets": "[" * 20_000 + "end",
     "mixed": "> - 1. " * 200 + "end",
     "indented": "".join("  " * depth + "- end\n" for depth in range(100)),
     "cells": "|" + "a|" * 1000 + "\n|" + "-|" * 1000 + "\n" + "|end\n" * 3000,

@@ -113,7 +113,7 @@ def connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
 
 
 @pytest.mark.spec("SAFE-6")
-@pytest.mark.parametrize("url", PRIVATE_URLS)
+@for_each("url", PRIVATE_URLS)
 async def test_a_private_place_is_not_connected_to_however_it_is_named(url: str, connections: list[Any]) -> None:
     with pytest.raises(SourceError):
         await fetch("GET", url, Access())

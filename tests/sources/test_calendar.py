@@ -12,6 +12,7 @@ from afterglow.sources import Window
 from afterglow.sources.addresses import Access
 from afterglow.sources.calendar import Calendar
 from afterglow.sources.events import find_events
+from tests.kit.loops import for_each
 from tests.sources.hostile import Hostile
 from tests.sources.windows import BERLIN, LOS_ANGELES, MORNING, NEW_YORK, ask_about, calendar, event, wanted, window
 
@@ -113,8 +114,8 @@ async def test_exceptions_moved_and_cancelled_repetitions(tmp_path: Path) -> Non
 
 
 @pytest.mark.spec("SRC-3")
-@pytest.mark.parametrize(
-    ("start", "more", "said"),
+@for_each(
+    "start, more, said",
     [
         (";VALUE=DATE:20260302", (), "Fair all day (today)."),
         (";VALUE=DATE:20260301", ("DTEND;VALUE=DATE:20260303",), "Fair all day Mar 1–Mar 2 (today)."),
@@ -183,7 +184,7 @@ async def test_a_bad_event_spoils_no_other(tmp_path: Path) -> None:
 
 
 @pytest.mark.spec("SRC-4")
-@pytest.mark.parametrize("text", ["", "<html>Log in</html>", "\0" * 100, calendar("UID:a\nSUMMARY:x")])
+@for_each("text", ["", "<html>Log in</html>", "\0" * 100, calendar("UID:a\nSUMMARY:x")])
 async def test_what_is_no_calendar_is_an_error(tmp_path: Path, text: str) -> None:
     with pytest.raises(SourceError, match="calendar"):
         await told(text, MORNING, tmp_path)
@@ -212,14 +213,14 @@ BOMBS = [
 
 
 @pytest.mark.spec("SRC-4")
-@pytest.mark.parametrize("rule", BOMBS)
+@for_each("rule", BOMBS)
 async def test_a_rule_that_would_run_for_ever_is_left_out(tmp_path: Path, rule: str) -> None:
     text = calendar(event("Bomb", ":19900101T090000Z", f"RRULE:{rule}"), DENTIST)
     assert await told(text, MORNING, tmp_path) == "Dentist 2:00 PM (in 45 minutes). 1 event could not be read."
 
 
 @pytest.mark.spec("SRC-3")
-@pytest.mark.parametrize(
+@for_each(
     "rule",
     [
         "FREQ=HOURLY;COUNT=30",

@@ -114,7 +114,7 @@ def test_a_password_does_not_show() -> None:
 
 
 @pytest.mark.spec("SRC-6")
-@pytest.mark.parametrize("number", range(7))
+@for_each("number", range(7))
 def test_the_settings_in_the_documentation_load(number: int, tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "sources.md").read_text()
     examples = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)

@@ -10,6 +10,7 @@ import trustme
 from afterglow.errors import SourceError
 from afterglow.sources.addresses import Access
 from afterglow.sources.http import Http
+from tests.kit.loops import for_each
 from tests.sources.conftest import tls_before
 from tests.sources.hostile import Hostile
 from tests.sources.windows import MORNING, ask_about, wanted
@@ -41,8 +42,8 @@ async def test_json_and_a_token_are_understood(hostile: Hostile) -> None:
 
 
 @pytest.mark.spec("SRC-4")
-@pytest.mark.parametrize(
-    ("path", "error"),
+@for_each(
+    "path, error",
     [
         ("dies", "gives no answer"),
         ("endless", "more than 1,048,576 bytes"),

@@ -14,6 +14,7 @@ from afterglow.errors import SourceError
 from afterglow.sources.addresses import Access
 from afterglow.sources.asking import settle
 from afterglow.sources.mcp import McpTool, arguments
+from tests.kit.loops import for_each
 from tests.sources.conftest import free_port, running
 from tests.sources.hostile import Hostile
 from tests.sources.windows import MORNING, ask_about, wanted
@@ -56,9 +57,9 @@ async def test_a_server_over_stdio_sees_its_own_variables_alone(address: str, mo
 
 
 @pytest.mark.spec("SRC-4")
-@pytest.mark.parametrize("door", ["stdio", "http"])
-@pytest.mark.parametrize(
-    ("tool", "error"),
+@pytest.mark.parametrize("door", [pytest.param("stdio", marks=pytest.mark.whole), "http"])
+@for_each(
+    "tool, error",
     [
         ("fails", "the tool 'fails' failed: .*the database is away"),
         ("demands", "demands account"),
