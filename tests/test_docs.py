@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 from collections.abc import Callable
@@ -56,34 +57,45 @@ def test_the_readmes_ten_lines_work_as_they_stand(tmp_path: Path) -> None:
     assert (tmp_path / "notes" / "afterglow.db").exists()
 
 
-def test_the_quick_start_for_agents_runs_as_it_stands(tmp_path: Path) -> None:
+def run_here(program: str, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Run a program in this process, in an empty folder and without the key of a provider."""
+    for name in os.environ:
+        if name.endswith("_API_KEY"):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "argv", [program, str(folder)])
+    runpy.run_path(program, run_name="__main__")
+
+
+def test_the_quick_start_for_agents_runs_as_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "quickstart-agents.md").read_text(), re.DOTALL)
     (code,) = (block for block in blocks if "asyncio.run" in block)
-    environment = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
-    ran = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60, env=environment
-    )
+    (tmp_path / "program.py").write_text(code)
+    run_here(str(tmp_path / "program.py"), monkeypatch, tmp_path)
     said = "I was shown 1 message(s).\npreference · I prefer the window seat.\nI prefer the window seat\n"
-    assert (ran.returncode, ran.stdout) == (0, said), ran.stderr
+    assert capsys.readouterr().out == said
 
 
 @pytest.mark.spec("CTX-6")
-def test_the_example_of_a_small_context_runs_and_stays_small(tmp_path: Path) -> None:
-    environment = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
-    program = [sys.executable, str(ROOT / "examples" / "small_context.py"), str(tmp_path)]
-    ran = subprocess.run(program, capture_output=True, text=True, timeout=120, env=environment)
-    assert ran.returncode == 0, ran.stderr
-    assert "200 turns" in ran.stdout and "blocks of level 1" in ran.stdout
-    tokens = int(re.findall(r"(\d+) tokens in the context", ran.stdout)[0])
+def test_the_example_of_a_small_context_runs_and_stays_small(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_here(str(ROOT / "examples" / "small_context.py"), monkeypatch, tmp_path)
+    printed = capsys.readouterr().out
+    assert "200 turns" in printed and "blocks of level 1" in printed
+    tokens = int(re.findall(r"(\d+) tokens in the context", printed)[0])
     assert tokens < 2_500
 
 
 @pytest.mark.spec("CTX-11")
-def test_the_example_with_tools_runs(tmp_path: Path) -> None:
-    program = [sys.executable, str(ROOT / "examples" / "tools.py"), str(tmp_path)]
-    ran = subprocess.run(program, capture_output=True, text=True, timeout=120)
-    assert ran.returncode == 0, ran.stderr
-    assert "→ In Lagos: sun, 31 °C." in ran.stdout and "tool_result" in ran.stdout
+def test_the_example_with_tools_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_here(str(ROOT / "examples" / "tools.py"), monkeypatch, tmp_path)
+    printed = capsys.readouterr().out
+    assert "→ In Lagos: sun, 31 °C." in printed and "tool_result" in printed
 
 
 def test_the_readmes_commands_exist() -> None:
