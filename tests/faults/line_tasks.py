@@ -13,9 +13,9 @@ from afterglow.model import Request, scripted
 from afterglow.model.scripted import ScriptedModel
 from afterglow.settings import Settings
 from afterglow.turns import Binding
-from tests.agent.conftest import echo
 from tests.faults.nursery import Voice
 from tests.faults.tasks import clock_of, open_store
+from tests.kit.models import echo
 
 SOON = {"work": {"backoff_seconds": 0.05, "backoff_max_seconds": 0.2}, "spend": {"breaker_failures": 1000}}
 

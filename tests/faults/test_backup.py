@@ -66,6 +66,7 @@ def copy_database(server: Any, original: str, restored: str) -> None:
     subprocess.run(command, input=dumped.stdout, capture_output=True, check=True)
 
 
+@pytest.mark.whole
 async def test_a_dump_of_postgresql_by_an_administrator_is_whole_and_guarded_when_restored(own_server: Any) -> None:
     with psycopg.connect(own_server.get_uri(), autocommit=True) as admin:
         for name in ("original", "restored"):

@@ -153,7 +153,7 @@ async def test_a_store_serves_several_event_loops_and_its_end_leaves_none_of_the
 
 @pytest.mark.spec("P1")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-async def test_a_writer_thread_that_dies_leaves_nobody_waiting(tmp_path: Path) -> None:
+async def test_a_writer_thread_that_dies_leaves_no_caller_waiting(tmp_path: Path) -> None:
     store = await SQLiteStore.open(tmp_path / "afterglow.db", SystemClock())
     await store.append(KATE.owner, KATE, said("before"))
 

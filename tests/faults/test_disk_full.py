@@ -121,7 +121,7 @@ async def test_a_disk_too_full_for_a_new_database_says_so_and_leaves_nothing_hal
         await store.close()
 
 
-async def test_a_disk_that_is_full_at_the_commit_itself_fails_nobody_whose_turn_fits(store: SQLiteStore) -> None:
+async def test_a_disk_that_is_full_at_the_commit_itself_fails_no_turn_that_fits(store: SQLiteStore) -> None:
     """The whole batch is undone then; those in it are tried one by one."""
     failpoints.arm("append:before", "full")
     answers = await asyncio.gather(
@@ -135,6 +135,7 @@ async def test_a_disk_that_is_full_at_the_commit_itself_fails_nobody_whose_turn_
     assert await broken(store) == []
 
 
+@pytest.mark.whole
 async def test_a_full_disk_of_postgresql_is_said_to_be_full_and_writing_goes_on_when_there_is_room(
     own_server: Any, tmp_path: Path
 ) -> None:

@@ -21,13 +21,8 @@ from tests.faults import verbs
 from tests.faults.nursery import ROOT, Nursery
 from tests.faults.promises import broken, dump
 from tests.faults.tasks import open_store as open_at
+from tests.faults.verbs import WRITING
 from tests.kit.records import KATE, NOON, said
-
-WRITING = sorted(
-    name
-    for name, method in inspect.getmembers(Store, inspect.iscoroutinefunction)
-    if not name.startswith("_") and "self._write(" in inspect.getsource(method)
-)
 
 
 def test_every_verb_of_the_store_stands_in_the_list_of_verbs() -> None:

@@ -33,8 +33,9 @@ from tests.faults.quiet_tasks import PATIENT, answer, is_done, sender
 from tests.faults.tasks import open_store as open_at
 from tests.kit import faults
 from tests.kit.campaign import Campaign
-from tests.kit.faults import is_in, now, spent, talk, until, work
+from tests.kit.faults import is_in, spent, until
 from tests.kit.records import KATE, NOON, OTHER, said
+from tests.kit.talks import drain, exchanges, reread
 
 QUIET_TASKS = {"module": "quiet_tasks"}
 HALF_HOUR, HOUR = 1800, 3600
@@ -300,7 +301,7 @@ async def test_a_process_that_is_not_to_be_primary_keeps_timers_and_makes_no_sum
 ) -> None:
     model = ScriptedModel(answer)
     memory = memory_over(store, model, work={"poll_seconds": 0.1})
-    session = await talk(memory)
+    session = await exchanges(memory, 3)
     await store.append(OTHER.owner, OTHER, said("FACT", at=clock.now()))
     clock.move(HALF_HOUR)
     async with working(store, memory.acts, memory.settings, "false"), asyncio.timeout(PATIENCE):
@@ -317,7 +318,7 @@ async def test_a_process_that_is_not_to_be_primary_keeps_timers_and_makes_no_sum
 @pytest.mark.parametrize("auto_summarize", [True, False])
 async def test_a_sunset_and_a_manual_run_need_no_auto_summarize(store: Store, auto_summarize: bool) -> None:
     memory = memory_over(store, auto_summarize=auto_summarize, work={"poll_seconds": 0.1})
-    by_hand, over = await talk(memory), await talk(memory, to=OTHER)
+    by_hand, over = await exchanges(memory, 3), await exchanges(memory, 3, to=OTHER)
     assert (await memory.summarize(by_hand)) is not None
     async with working(store, memory.acts, memory.settings, "auto"), asyncio.timeout(PATIENCE):
         await memory.sunset(over)
@@ -391,22 +392,22 @@ async def test_whenever_the_clock_jumps_each_timer_goes_off_once(
     store = await open_store()
     model = ScriptedModel(answer)
     memory = memory_over(store, model, zone="Europe/Berlin")
-    session = await talk(memory)
+    session = await exchanges(memory, 3)
     if moment != "before_idle":
         clock.move(HALF_HOUR)
     if moment == "while_claimed":  # by one that is never heard of again
         assert await store.claim(("idle",), limit=1, holder="gone", limits=Limits())
     elif moment == "before_clear":
-        await work(memory)
+        await drain(memory)
     clock.move(jump)
     stewards = [Steward(store, name, Stewardship()) for name in ("one", "two")]
     for _ in range(20):
         for steward in stewards:
             await steward.turn()
         assert sum(steward.is_primary for steward in stewards) == 1
-        await work(memory)
+        await drain(memory)
         clock.move(600)
-    session = await now(memory, session)
+    session = await reread(memory, session)
     assert (session.state, session.closed_by) == ("closed", "cleared")
     assert [turn.role for turn in await memory.turns(session)].count("system") == 1
     assert Counter(request.purpose for request in model.requests) == {"fold": 1, "summary": 1, "facts": 1}
@@ -421,12 +422,12 @@ async def test_whenever_the_clock_jumps_sweeps_go_on_and_a_dead_primary_is_follo
     memory = memory_over(store, timeout_summarize_seconds=0)
     dead, living = Steward(store, "dead", Stewardship()), Steward(store, "living", Stewardship())
     await dead.turn()
-    await talk(memory)
+    await exchanges(memory, 3)
     clock.move(jump)
     found = 0
     for _ in range(20):
         found += await living.turn()
-        await work(memory)
+        await drain(memory)
         clock.move(600)
     assert living.is_primary and found == 1
     assert len(await rows(store)) == 1
@@ -438,7 +439,7 @@ async def test_a_clock_that_was_set_back_puts_off_no_sweep(store: Store, clock: 
     steward = Steward(store, "s", Stewardship())
     await steward.turn()
     clock.move(-HOUR)
-    await talk(memory)
+    await exchanges(memory, 3)
     clock.move(700)
     assert await steward.turn() == 1
 
@@ -448,17 +449,17 @@ async def test_a_message_at_the_last_moment_keeps_the_session_from_being_cleared
     store: Store, clock: FixedClock
 ) -> None:
     memory = memory_over(store)
-    session = await talk(memory)
+    session = await exchanges(memory, 3)
     clock.move(HALF_HOUR)
-    await work(memory)
+    await drain(memory)
     clock.move(HOUR)
     (claim,) = await store.claim(("clear",), limit=1, holder="w", limits=Limits())
     commit = await memory.acts["clear"](claim)
     assert commit is not None
-    await talk(memory, 1, first=4)
+    await exchanges(memory, 1, first=4)
     with contextlib.suppress(ClaimLost):
         await commit()
-    session = await now(memory, session)
+    session = await reread(memory, session)
     assert (session.state, session.turns) == ("open", 8)
 
 
@@ -466,11 +467,11 @@ async def test_a_message_at_the_last_moment_keeps_the_session_from_being_cleared
 async def test_a_session_that_is_dated_years_ahead_gets_its_summary_too(store: Store, clock: FixedClock) -> None:
     memory = memory_over(store, timeout_summarize_seconds=0)
     clock.move(YEARS)
-    await talk(memory)
+    await exchanges(memory, 3)
     clock.move(-YEARS)
     steward = Steward(store, "s", Stewardship())
     assert await steward.turn() == 1
-    await work(memory)
+    await drain(memory)
     assert len(await rows(store)) == 1
     clock.move(HOUR)
     assert await steward.turn() == 0
@@ -495,12 +496,12 @@ async def test_sessions_that_fail_for_ever_are_parked_and_keep_no_other_waiting_
     model = ScriptedModel(failing_for(names, failing))
     memory = memory_over(store, model, timeout_summarize_seconds=0)
     for number in range(20):  # those that fail are the newest
-        await talk(memory, 1, to=sender(number), first=number)
+        await exchanges(memory, 1, to=sender(number), first=number)
         clock.move(60)
     steward = Steward(store, "s", Stewardship(sweep_sessions=4, drift_days=0))
     for hour in range(7 * 24):
         await steward.turn()
-        await work(memory)
+        await drain(memory)
         clock.move(HOUR)
         if hour == 11:
             assert len(await rows(store)) == 16, "those that fail take no other's place"
@@ -514,7 +515,7 @@ async def test_sessions_that_fail_for_ever_are_parked_and_keep_no_other_waiting_
     failing[0] = False
     assert await store.retry(EVERYONE, kind="summary") == 4
     for _ in range(3):  # a model that failed so often is asked with care at first
-        await work(memory)
+        await drain(memory)
         clock.move(HOUR)
     assert len(await rows(store)) == 20 and await store.work_list(EVERYONE, "parked") == []
     assert await broken(store) == []
@@ -526,17 +527,17 @@ async def test_old_sessions_are_not_starved_by_new_ones_that_keep_coming(
     store: Store, clock: FixedClock, places: int
 ) -> None:
     memory = memory_over(store, timeout_summarize_seconds=0)
-    old = await talk(memory, 1, to=KATE)
+    old = await exchanges(memory, 1, to=KATE)
     clock.move(HOUR)
     steward = Steward(store, "s", Stewardship(sweep_sessions=places, drift_days=0))
     await steward.turn()
     for number in range(3):
         for new in range(places):
-            await talk(memory, 1, to=sender(number * places + new))
+            await exchanges(memory, 1, to=sender(number * places + new))
         clock.move(HOUR)
         assert await steward.turn() <= places
-        await work(memory)
-    assert (await now(memory, old)).summary_seq == 2
+        await drain(memory)
+    assert (await reread(memory, old)).summary_seq == 2
 
 
 # --- a turn during the summary
@@ -564,19 +565,19 @@ async def test_a_turn_during_the_summary_is_not_covered_by_it_and_makes_it_due_a
 ) -> None:
     model = During("summary")
     memory = memory_over(store, model, timeout_summarize_seconds=HALF_HOUR if by == "idle" else 0)
-    session = await talk(memory)
+    session = await exchanges(memory, 3)
     steward = Steward(store, "s", Stewardship())
 
     async def one_more() -> None:
         await memory.append(session, "user", "FACT-99999 one more thing")
         if by == "sunset":
-            await memory.sunset(await now(memory, session))
+            await memory.sunset(await reread(memory, session))
 
     async def go_on() -> None:
         clock.move(HALF_HOUR)
         if by == "sweep":
             await steward.turn()
-        await work(memory)
+        await drain(memory)
 
     model.then = one_more
     await go_on() if by != "sunset" else await _summarise_now(memory, session)
@@ -608,9 +609,9 @@ async def test_a_day_of_talk_costs_one_summary_for_each_time_it_went_quiet(store
     for hour in range(9):
         for minute in range(0, 60, 5):
             if hour % 3 != 2:
-                await talk(memory, 1, first=hour * 100 + minute)
+                await exchanges(memory, 1, first=hour * 100 + minute)
             await steward.turn()
-            await work(memory)
+            await drain(memory)
             clock.move(300)
     assert [request.purpose for request in model.requests].count("summary") == 3
     assert len(await rows(store)) == 3
@@ -619,7 +620,7 @@ async def test_a_day_of_talk_costs_one_summary_for_each_time_it_went_quiet(store
 @pytest.mark.spec("SUM-5")
 async def test_a_summary_that_is_gone_can_be_made_again_though_it_counts_as_done(store: Store) -> None:
     memory = memory_over(store)
-    session = await talk(memory)
+    session = await exchanges(memory, 3)
     await memory.summarize(session)
 
     def lose(tx: Tx) -> None:
@@ -636,7 +637,7 @@ async def test_a_summary_that_is_gone_can_be_made_again_though_it_counts_as_done
 @pytest.mark.spec("SUM-7", "P6")
 async def test_an_error_is_not_passed_off_as_an_empty_list(open_store: OpenStore) -> None:
     memory = memory_over(await open_store())
-    await memory.summarize(await talk(memory))
+    await memory.summarize(await exchanges(memory, 3))
     await memory.store.close()
     for asked in (memory.summaries(owner=EVERYONE), memory.health(), memory.store.stale_sessions(EVERYONE)):
         with pytest.raises(StoreUnusable):
@@ -695,7 +696,7 @@ async def test_an_exchange_of_more_turns_than_are_read_at_once_is_read_whole(
 @pytest.mark.spec("SUM-6", "P6")
 async def test_a_model_that_finds_everything_too_long_costs_no_session_its_summary(store: Store) -> None:
     memory = memory_over(store, ScriptedModel(lambda request: scripted.TOO_LONG))
-    made = await memory.summarize(await talk(memory))
+    made = await memory.summarize(await exchanges(memory, 3))
     assert made is not None and made.degraded and "FACT-00001" in made.summary
 
 
@@ -722,14 +723,14 @@ async def test_a_session_that_was_summarised_many_times_hides_no_other_from_a_ne
 @pytest.mark.parametrize("how", ["sunset", "clear", "marker"])
 async def test_however_a_session_ends_its_summary_and_facts_are_due(store: Store, how: str) -> None:
     memory = memory_over(store, timeout_summarize_seconds=0)
-    session = await talk(memory)
+    session = await exchanges(memory, 3)
     if how == "marker":
         await memory.append(session, "user", "[SUNSET HANDOVER]")
     else:
         await (memory.sunset(session) if how == "sunset" else memory.clear(session))
     assert {each.kind for each in await store.work_list(KATE.owner)} == {"summary", "facts"}
-    await work(memory)
-    assert (await now(memory, session)).state == "closed" and len(await rows(store)) == 1
+    await drain(memory)
+    assert (await reread(memory, session)).state == "closed" and len(await rows(store)) == 1
 
 
 # --- restarts
@@ -741,13 +742,13 @@ async def test_timers_of_a_program_that_ended_go_off_once_and_late_in_any_proces
 ) -> None:
     first = await open_store()
     for number in range(10):
-        await talk(memory_over(first), 1, to=sender(number), first=number)
+        await exchanges(memory_over(first), 1, to=sender(number), first=number)
     await first.close()
     clock.move(86_400)
     models = [ScriptedModel(answer) for _ in range(3)]
     memories = [memory_over(await open_store(), model) for model in models]
     for _ in range(3):
-        await asyncio.gather(*(work(memory) for memory in memories))
+        await asyncio.gather(*(drain(memory) for memory in memories))
         clock.move(HOUR)
     for number in range(10):
         (session,) = await memories[0].sessions(owner=sender(number).owner)
@@ -763,16 +764,16 @@ async def test_a_session_that_was_restored_has_its_timers_again_with_the_next_me
     store: Store, clock: FixedClock
 ) -> None:
     memory = memory_over(store)
-    session = await talk(memory)
+    session = await exchanges(memory, 3)
     for seconds in (HALF_HOUR, HOUR):
         clock.move(seconds)
-        await work(memory)
+        await drain(memory)
     await memory.restore(session)
-    await talk(memory, 1, first=4)
+    await exchanges(memory, 1, first=4)
     for state, seconds in (("idle", HALF_HOUR), ("closed", HOUR)):
         clock.move(seconds)
-        await work(memory)
-        assert (await now(memory, session)).state == state
+        await drain(memory)
+        assert (await reread(memory, session)).state == state
     assert [turn.role for turn in await memory.turns(session)].count("system") == 2
     assert len(await rows(store)) == 2
 
@@ -789,7 +790,7 @@ async def test_a_program_alone_sees_its_sessions_go_quiet_and_end(open_store: Op
     timers = {"timeout_summarize_seconds": 0.3, "timeout_clear_seconds": 0.4}
     patient = {"backoff_seconds": 0.01, "backoff_max_seconds": 0.05}
     memory = memory_over(await open_store(SystemClock()), model, folds=True, work=patient, **timers)
-    session = await talk(memory)
+    session = await exchanges(memory, 3)
 
     async def one_more() -> None:
         await memory.append(session, "user", "FACT-99999 one more thing")
@@ -827,12 +828,12 @@ async def test_a_program_alone_sees_its_session_go_quiet_also_if_the_clock_was_s
 async def test_a_heartbeat_during_the_idle_fold_costs_no_session_its_timer(store: Store, clock: FixedClock) -> None:
     model = During("fold")
     memory = memory_over(store, model)
-    session = await talk(memory)
+    session = await exchanges(memory, 3)
     clock.move(HALF_HOUR)
     model.then = lambda: memory.append(session, "user", "are you alive?", origin="heartbeat")
-    await work(memory)
+    await drain(memory)
     assert await broken(store) == []
-    assert (await now(memory, session)).state == "idle"
+    assert (await reread(memory, session)).state == "idle"
 
 
 @pytest.mark.spec("IDLE-3")
@@ -840,18 +841,18 @@ async def test_a_message_cancels_the_clearing_so_that_a_late_worker_does_not_cle
     store: Store, clock: FixedClock
 ) -> None:
     memory = memory_over(store)
-    session = await talk(memory)
+    session = await exchanges(memory, 3)
     clock.move(HALF_HOUR)
-    await work(memory)
+    await drain(memory)
     clock.move(HOUR - 60)
-    await talk(memory, 1, first=4)
+    await exchanges(memory, 1, first=4)
     clock.move(HOUR)  # no worker runs for a while
     await Worker(store, {"idle": memory.acts["idle"]}, holder="w", limits=Limits()).drain()
-    await work(memory)
-    assert (await now(memory, session)).state == "idle"
+    await drain(memory)
+    assert (await reread(memory, session)).state == "idle"
     clock.move(HOUR)
-    await work(memory)
-    assert (await now(memory, session)).state == "closed"
+    await drain(memory)
+    assert (await reread(memory, session)).state == "closed"
 
 
 @pytest.mark.spec("IDLE-4", "P2")
@@ -860,27 +861,27 @@ async def test_a_session_that_is_dated_years_ahead_goes_quiet_after_its_next_mes
 ) -> None:
     memory = memory_over(store)
     clock.move(YEARS)
-    session = await talk(memory)
+    session = await exchanges(memory, 3)
     clock.move(-YEARS)
-    await talk(memory, 1, first=4)
+    await exchanges(memory, 1, first=4)
     clock.move(HALF_HOUR)
-    await work(memory)
-    assert (await now(memory, session)).state == "idle"
+    await drain(memory)
+    assert (await reread(memory, session)).state == "idle"
 
 
 @pytest.mark.spec("IDLE-2", "IDLE-4")
 async def test_a_session_that_was_restored_and_left_alone_goes_quiet_again(store: Store, clock: FixedClock) -> None:
     model = ScriptedModel(answer)
     memory = memory_over(store, model)
-    session = await talk(memory)
+    session = await exchanges(memory, 3)
     for seconds in (HALF_HOUR, HOUR):
         clock.move(seconds)
-        await work(memory)
+        await drain(memory)
     await memory.restore(session)
     for state, seconds in (("idle", HALF_HOUR), ("closed", HOUR)):
         clock.move(seconds)
-        await work(memory)
-        assert (await now(memory, session)).state == state
+        await drain(memory)
+        assert (await reread(memory, session)).state == state
     assert [request.purpose for request in model.requests].count("summary") == 1, "nothing was said since"
 
 
@@ -888,12 +889,12 @@ async def test_a_session_that_was_restored_and_left_alone_goes_quiet_again(store
 async def test_heartbeats_of_a_day_cost_no_summary(store: Store, clock: FixedClock) -> None:
     model = ScriptedModel(answer)
     memory = memory_over(store, model)
-    session = await talk(memory)
+    session = await exchanges(memory, 3)
     steward = Steward(store, "s", Stewardship())
     for _ in range(48):
         clock.move(HALF_HOUR)
         await memory.append(session, "user", "are you alive?", origin="heartbeat")
         await memory.append(session, "assistant", "yes", origin="heartbeat")
         await steward.turn()
-        await work(memory)
+        await drain(memory)
     assert [request.purpose for request in model.requests].count("summary") <= 1

@@ -7,6 +7,7 @@ no other verb changes, so that they can be run in any order, each alone or all o
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -615,3 +616,10 @@ VERBS: dict[str, Verb] = {
     "check": lambda store: store.check(),
     "close": lambda store: store.close(),
 }
+
+WRITING = sorted(
+    name
+    for name, method in inspect.getmembers(Store, inspect.iscoroutinefunction)
+    if not name.startswith("_") and "self._write(" in inspect.getsource(method)
+)
+"""The verbs that commit something."""

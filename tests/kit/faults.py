@@ -1,4 +1,4 @@
-"""What tests of faults share: memories to talk with, the work behind a reply, and what must be true afterwards."""
+"""What tests of faults share: memories, what is in a database, and what must be true of a context afterwards."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 
 import psycopg
 
-from afterglow.clock import FixedClock
 from afterglow.context import Message
 from afterglow.memory import Memory
 from afterglow.model.scripted import ScriptedModel
@@ -18,12 +17,10 @@ from afterglow.settings import Settings
 from afterglow.store.contract import Store
 from afterglow.store.transaction import EVERYONE, Tx
 from afterglow.tokens import estimate, estimate_parts
-from afterglow.turns import Binding, Session, tool_calls, tool_results
-from afterglow.work import Limits
-from afterglow.worker import Worker
-from tests.kit.records import KATE
+from afterglow.turns import Session, tool_calls, tool_results
+from tests.kit.talks import reread
 
-# --- talking, and the work behind it
+# --- memories, and waiting for what they do
 
 
 def memory_over(store: Store, model: ScriptedModel, *, folds: bool = True, **given: Any) -> Memory:
@@ -32,39 +29,9 @@ def memory_over(store: Store, model: ScriptedModel, *, folds: bool = True, **giv
     return Memory(store, chosen, model=model, environ={}, folds=folds)
 
 
-async def talk(
-    memory: Memory,
-    count: int = 3,
-    *,
-    first: int = 1,
-    words: int = 40,
-    to: Binding = KATE,
-    clock: FixedClock | None = None,
-) -> Session:
-    """So many exchanges, each with a fact of its own and a minute after the other; what each makes due is done behind it."""
-    padding, session = "so to speak " * (words // 3), ""
-    for number in range(first, first + count):
-        done = await memory.exchange(to, f"FACT-{number:05d} {padding}", lambda context: f"I see. {padding}")
-        await memory.settle()
-        session = done.message.session
-        if clock is not None:
-            clock.move(60)
-    return await memory.session(session, owner=to.owner)
-
-
-async def work(memory: Memory) -> int:
-    """Do all that is due, as a worker does."""
-    return await Worker(memory.store, memory.acts, holder="w", limits=Limits()).drain()
-
-
-async def now(memory: Memory, session: Session) -> Session:
-    """The session as it is by now."""
-    return await memory.session(session.id, owner=session.owner)
-
-
 async def is_in(memory: Memory, session: Session, state: str) -> bool:
     """Whether a session is in this state by now."""
-    return (await now(memory, session)).state == state
+    return (await reread(memory, session)).state == state
 
 
 async def until(is_so: Callable[[], Awaitable[object]], look_seconds: float = 0.02) -> None:
