@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import signal
 import socket
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,94 +19,12 @@ from afterglow import settings as settings_module
 from afterglow.clock import new_token
 from afterglow.daemon import check_address, serve
 from afterglow.settings import Loaded
-from afterglow.store.access import AccessScope
 from afterglow.store.contract import Store
 from afterglow.store.postgres import PostgresStore
-from afterglow.store.sqlite import SQLiteStore
+from tests.kit.command_line import wait_until
+from tests.kit.processes import Process
 from tests.kit.records import KATE
-
-PROGRAM = """
-import asyncio, json, sys
-from afterglow import daemon, settings
-given = json.loads(sys.argv[1])
-daemon.DRAIN_SECONDS_MAX = given.pop("drain_seconds", daemon.DRAIN_SECONDS_MAX)
-loaded = settings.load(environ={}, overrides=given)
-asyncio.run(daemon.serve(loaded, announce=lambda url: print(url, flush=True)))
-"""
-TURN = {"agent": "kate", "channel": "telegram", "sender": "ana", "role": "user", "text": "hello"}
-PATIENCE_SECONDS = 60
-
-
-class Server:
-    """A server in a process of its own."""
-
-    def __init__(self, folder: Path, **overrides: Any) -> None:
-        given = {"data_dir": str(folder), "server.port": 0, "server.open_locally": True, **overrides}
-        self._errors = (folder / "errors.txt").open("a+")
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, json.dumps(given)],
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            text=True,
-        )
-        assert self.process.stdout is not None
-        self.url = self.process.stdout.readline().strip()
-        self.port = int(self.url.rpartition(":")[2] or 0)
-
-    def stop(self, sig: int = signal.SIGTERM) -> int:
-        self.process.send_signal(sig)
-        return self.process.wait(PATIENCE_SECONDS)
-
-    @property
-    def errors(self) -> str:
-        self._errors.seek(0)
-        return self._errors.read()
-
-    def close(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        assert self.process.stdout is not None
-        self.process.stdout.close()
-        self._errors.close()
-
-
-Start = Callable[..., Server]
-
-
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
-    started: list[Server] = []
-
-    def one(**overrides: Any) -> Server:
-        started.append(Server(tmp_path, **overrides))
-        return started[-1]
-
-    yield one
-    for each in started:
-        each.close()
-
-
-@contextlib.asynccontextmanager
-async def opened(folder: Path):
-    store = await SQLiteStore.open(folder / "afterglow.db", SystemClock())
-    try:
-        yield store
-    finally:
-        await store.close()
-
-
-def token(folder: Path, scope: AccessScope = "owner") -> str:
-    """A new token in the store of this folder."""
-
-    async def make() -> str:
-        async with opened(folder) as store:
-            secret = new_token(store.clock)
-            await store.add_token("test", scope, secret)
-            return secret
-
-    return asyncio.run(make())
+from tests.kit.servers import PATIENCE_SECONDS, TURN, Server, Start, opened, token
 
 
 def loaded(folder: Path, **overrides: Any) -> Loaded:
@@ -179,9 +94,7 @@ def test_a_server_killed_under_load_starts_again_with_all_it_acknowledged(start:
     assert server.process.wait(PATIENCE_SECONDS) == -signal.SIGKILL
     again = start(**{"server.port": server.port})
     assert again.port == server.port
-    with httpx.Client(
-        base_url=again.url, headers={"authorization": f"Bearer {secret}"}, timeout=PATIENCE_SECONDS
-    ) as client:
+    with client_of(again, secret) as client:
         for key, turn in list(acknowledged.items())[-8:]:
             body = {**TURN, "session": turn["session"], "key": key, "text": "said twice"}
             assert client.post("/api/v1/turns", json=body).json() == turn, "the key still gives the same turn"
@@ -210,16 +123,13 @@ def read_all(connection: socket.socket) -> str:
     return gathered.decode()
 
 
-def wait_until_closed(server: Server) -> None:
-    """Wait until the server accepts no more connections."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < deadline:
-        try:
-            socket.create_connection(("127.0.0.1", server.port), timeout=5).close()
-        except ConnectionRefusedError:
-            return
-        time.sleep(0.02)
-    raise AssertionError("it still accepts connections")
+def is_closed(server: Server) -> bool:
+    """Whether the server accepts no more connections."""
+    try:
+        socket.create_connection(("127.0.0.1", server.port), timeout=5).close()
+    except ConnectionRefusedError:
+        return True
+    return False
 
 
 def test_a_request_under_way_is_finished_before_the_server_stops(start: Start, tmp_path: Path) -> None:
@@ -228,7 +138,7 @@ def test_a_request_under_way_is_finished_before_the_server_stops(start: Start, t
     connection, rest = half_a_request(server, secret)
     with connection:
         server.process.send_signal(signal.SIGTERM)
-        wait_until_closed(server)
+        wait_until(lambda: is_closed(server))
         assert server.process.poll() is None
         connection.sendall(rest)
         assert read_all(connection).startswith("HTTP/1.1 201")
@@ -243,7 +153,7 @@ def test_a_request_that_never_ends_is_broken_off_when_the_time_to_drain_is_over(
     with connection:
         began = time.monotonic()
         assert server.stop() == 0
-        assert 1 <= time.monotonic() - began < 20
+        assert time.monotonic() - began >= 1, "it had its time"
         head, _, body = read_all(connection).partition("\r\n\r\n")
     assert head.startswith("HTTP/1.1 503") and "nosniff" in head
     assert "stopping" in json.loads(body)["error"]["message"]
@@ -256,7 +166,7 @@ def test_a_second_signal_ends_it_at_once(start: Start, tmp_path: Path) -> None:
     connection, _ = half_a_request(server, secret)
     with connection:
         server.process.send_signal(signal.SIGTERM)
-        wait_until_closed(server)
+        wait_until(lambda: is_closed(server))
         assert server.process.poll() is None
         assert (server.stop(), server.errors) == (128 + signal.SIGTERM, "")
 
@@ -271,47 +181,40 @@ def test_it_serves_postgresql_as_well(start: Start, postgres_address: str) -> No
 
     secret = asyncio.run(make())
     server = start(database=postgres_address)
-    with httpx.Client(
-        base_url=server.url, headers={"authorization": f"Bearer {secret}"}, timeout=PATIENCE_SECONDS
-    ) as client:
+    with client_of(server, secret) as client:
         assert client.post("/api/v1/turns", json=TURN).status_code == 201
         assert client.get("/api/v1/status", timeout=PATIENCE_SECONDS).json()["totals"]["turns"] == 1
     assert (server.stop(), server.errors) == (0, "")
 
 
 def test_an_idle_connection_does_not_hold_up_the_stop(start: Start) -> None:
-    server = start()
+    server = start(drain_seconds=10 * PATIENCE_SECONDS)
     with (
         httpx.Client(base_url=server.url, timeout=PATIENCE_SECONDS) as client,
         socket.create_connection(("127.0.0.1", server.port)),
     ):
         assert client.get("/healthz").status_code == 200
-        began = time.monotonic()
         assert (server.stop(signal.SIGINT), server.errors) == (0, "")
-        assert time.monotonic() - began < 10
 
 
 @pytest.mark.spec("DOOR-3", "SAFE-1")
-@pytest.mark.parametrize(
-    "sent",
-    [
+def test_what_is_no_request_gets_the_same_shape_of_error(shared: Server, subtests: pytest.Subtests) -> None:
+    for sent in (
         b"nonsense\r\n\r\n",
         b"GET / HTTP/1.1\r\n\r\n",
         b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
         b"POST /api/v1/turns HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
         b"GET /" + b"x" * 100_000,
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
-    ],
-    ids=lambda sent: str(sent[:20]),
-)
-def test_what_is_no_request_gets_the_same_shape_of_error(shared: Server, sent: bytes) -> None:
-    with socket.create_connection(("127.0.0.1", shared.port), timeout=PATIENCE_SECONDS) as connection:
-        connection.sendall(sent)
-        connection.shutdown(socket.SHUT_WR)
-        head, _, body = read_all(connection).partition("\r\n\r\n")
-    assert head.startswith("HTTP/1.1 400 ")
-    assert "nosniff" in head and "default-src 'none'" in head and "\r\nserver:" not in head.lower()
-    assert json.loads(body)["error"]["kind"] == "BadInput"
+    ):
+        with subtests.test(sent=sent[:20]):
+            with socket.create_connection(("127.0.0.1", shared.port), timeout=PATIENCE_SECONDS) as connection:
+                connection.sendall(sent)
+                connection.shutdown(socket.SHUT_WR)
+                head, _, body = read_all(connection).partition("\r\n\r\n")
+            assert head.startswith("HTTP/1.1 400 ")
+            assert "nosniff" in head and "default-src 'none'" in head and "\r\nserver:" not in head.lower()
+            assert json.loads(body)["error"]["kind"] == "BadInput"
 
 
 def test_a_body_over_the_limit_is_answered_while_it_is_sent(shared: Server, secret: str) -> None:
@@ -449,29 +352,36 @@ def test_it_listens_on_this_machine_unless_told_otherwise(tmp_path: Path) -> Non
     assert loaded(tmp_path).settings.server.host == "127.0.0.1"
 
 
-def folded(
-    server: Server, secret: str, session: str, *, say: int = 10, patience: float = PATIENCE_SECONDS
-) -> dict[str, Any]:
-    """Talk until there is something to fold, and wait until the server has folded it."""
-    with httpx.Client(
-        base_url=server.url, headers={"authorization": f"Bearer {secret}"}, timeout=PATIENCE_SECONDS
-    ) as client:
-        for n in range(say):
+def client_of(server: Server, secret: str) -> httpx.Client:
+    headers = {"authorization": f"Bearer {secret}"}
+    return httpx.Client(base_url=server.url, headers=headers, timeout=PATIENCE_SECONDS)
+
+
+def say(server: Server, secret: str, session: str) -> None:
+    """Talk until there is something to fold."""
+    with client_of(server, secret) as client:
+        for n in range(10):
             text = f"In part {n} of the plan the red kettle goes to Ana, and the green one stays where it is for now."
             body = {**TURN, "session": session, "role": "assistant" if n % 2 else "user", "text": text}
             assert client.post("/api/v1/turns", json=body).status_code == 201
-        for _ in range(int(patience * 10)):
-            context = client.get(f"/api/v1/sessions/{session}/context").json()
-            if context["messages"][0]["seq"] == 0:
-                return context
-            time.sleep(0.1)
-        pytest.fail(f"nothing was folded: {server.errors}")
+
+
+def folded(server: Server, secret: str, session: str) -> dict[str, Any]:
+    """The context, once the server has folded it."""
+    with client_of(server, secret) as client:
+
+        def context() -> Any:
+            return client.get(f"/api/v1/sessions/{session}/context").json()
+
+        wait_until(lambda: context()["messages"][0]["seq"] == 0)
+        return context()
 
 
 @pytest.mark.spec("CTX-1", "P5")
 def test_the_server_folds_contexts_behind_the_replies(start: Start, tmp_path: Path) -> None:
     secret = token(tmp_path)
     server = start(**{"compaction.model": "offline"})
+    say(server, secret, "plan")
     context = folded(server, secret, "plan")
     assert [message["seq"] for message in context["messages"]] == [0, 5, 6, 7, 8, 9, 10]
     assert "red kettle" in context["messages"][0]["text"]
@@ -482,9 +392,9 @@ def test_the_server_folds_contexts_behind_the_replies(start: Start, tmp_path: Pa
 def test_what_was_due_when_a_server_was_killed_is_done_by_the_next(start: Start, tmp_path: Path) -> None:
     secret = token(tmp_path)
     # No model answers at this address, so that the work is due and not done.
-    down = start(**{"compaction.model": "openai:none", "compaction.base_url": "http://127.0.0.1:9/v1"})
-    with pytest.raises(pytest.fail.Exception):
-        folded(down, secret, "plan", patience=1)
+    short = {"work.lease_max_seconds": 1, "work.lease_seconds": 1}
+    down = start(**short, **{"compaction.model": "openai:none", "compaction.base_url": "http://127.0.0.1:9/v1"})
+    say(down, secret, "plan")
     down.stop(signal.SIGKILL)
 
     async def again() -> None:
@@ -495,21 +405,18 @@ def test_what_was_due_when_a_server_was_killed_is_done_by_the_next(start: Start,
                 await store.retry(KATE.owner)
 
     asyncio.run(again())
-    server = start(**{"compaction.model": "offline", "work.lease_max_seconds": 1, "work.lease_seconds": 1})
-    context = folded(server, secret, "plan", say=0)
-    assert context["messages"][0]["seq"] == 0
+    server = start(**short, **{"compaction.model": "offline"})
+    assert folded(server, secret, "plan")["messages"][0]["seq"] == 0
     assert server.stop() == 0
 
 
 @pytest.mark.spec("DOOR-2")
 def test_serve_with_json_tells_the_address_and_the_link_in_one_document(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "afterglow", "--data-dir", str(tmp_path), "serve", "--port", "0", "--json"]
-    with subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as process:
+    given = ("--data-dir", tmp_path, "serve", "--port", "0", "--json")
+    with Process(*given, imports=["afterglow.daemon"], cwd=tmp_path) as process:
         assert process.stdout is not None
         told = json.loads("".join(iter(process.stdout.readline, "}\n")) + "}")
         process.send_signal(signal.SIGTERM)
         assert process.stdout.read() == ""
-    assert process.returncode == 0
+        assert process.wait() == 0
     assert told["page"].startswith(f"{told['address']}/#signin=ag_")

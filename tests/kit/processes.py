@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import fcntl
+import gc
 import importlib
 import json
 import os
@@ -177,6 +178,7 @@ def _serve(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
         order, passed = _received(connection)
         for name in order["imports"]:
             importlib.import_module(name)
+        gc.freeze()  # or each child would look through all that is imported when it ends, for up to a second
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nothing is left of those that wait
         if not os.fork():
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
