@@ -24,6 +24,7 @@ from afterglow.compaction import (
 )
 from afterglow.turns import Draft, Folded, Span, Turn, tool_calls, tool_results
 from tests.kit.records import NOON
+from tests.kit.talk import logs
 from tests.kit.turns import block, call, result, session, turns
 
 LIMITS = Limits()
@@ -206,29 +207,6 @@ def test_blocks_of_all_levels_stay_in_the_budget_however_many_there_are() -> Non
     assert most <= LIMITS.block_budget_tokens
     assert [each.level for each in blocks] == sorted((each.level for each in blocks), reverse=True)
     assert max(each.level for each in blocks) == 5
-
-
-@st.composite
-def logs(draw: st.DrawFn) -> list[Turn]:
-    """Talk in which people interrupt, tools answer late, twice or never, and ids are used again."""
-    said: list[str | dict[str, Any]] = []
-    waiting: list[str] = []
-    for _ in range(draw(st.integers(1, 40))):
-        match draw(st.sampled_from(["user", "user", "assistant", "assistant", "call", "result", "lost", "system"])):
-            case "call":
-                ids = draw(st.lists(st.sampled_from("abc"), min_size=1, max_size=3))
-                waiting += ids
-                said.append(call(*ids))
-            case "result" if waiting:
-                said.append(result(waiting.pop(draw(st.integers(0, len(waiting) - 1)))))
-            case "lost" if waiting:
-                waiting.pop()
-            case "user" | "assistant" | "system" as role:
-                said.append(role)
-            case _:
-                pass
-    sizes = draw(st.lists(st.integers(1, 4_000), min_size=len(said), max_size=len(said)))
-    return [replace(turn, tokens=size) for turn, size in zip(turns(*said), sizes, strict=True)]
 
 
 @pytest.mark.spec("CTX-2", "CTX-11")

@@ -18,8 +18,8 @@ from afterglow.tokens import estimate
 from afterglow.turns import Turn
 from tests.kit.loops import for_each
 from tests.kit.records import NOON
+from tests.kit.talk import logs
 from tests.kit.turns import block, call, result, turns
-from tests.test_compaction import logs
 
 CALIFORNIA = ZoneInfo("America/Los_Angeles")
 FENCE = "~~~ 0123456789abcdef ~~~"

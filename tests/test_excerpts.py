@@ -14,8 +14,8 @@ from afterglow.tokens import estimate, estimate_parts
 from afterglow.turns import Turn, tool_calls, tool_results
 from tests.kit.loops import for_each
 from tests.kit.patience import patience
+from tests.kit.talk import pairing_problems
 from tests.kit.turns import call, result, turns
-from tests.test_pairing import problems
 
 
 def true_tokens(shown: list[Turn]) -> int:
@@ -108,7 +108,7 @@ def test_one_long_exchange_is_shown_within_its_bound(log: list[Turn], tokens_max
     """A little over is allowed: what is put in place of what was left out has a size too."""
     shown, put_away = shrunk(log, tokens_max)
     sent = paired(shown)
-    assert problems(sent) == []
+    assert pairing_problems(sent) == []
     assert true_tokens(sent) <= tokens_max * 1.15 + 150
     assert sum(turn.tokens for turn in shown) >= 0.8 * true_tokens(shown) - 50, "what it is said to take, it takes"
     assert (put_away > 0) == (true_tokens(log) > tokens_max)

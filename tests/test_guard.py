@@ -406,7 +406,7 @@ def tags(text: str) -> str:
         ("\u3164\u115f\uffa0\u034f\u180e\ufff9\U0001d173x", "x"),
     ],
 )
-def test_what_nobody_sees_is_stripped_and_counted(text: str, left: str) -> None:
+def test_invisible_characters_are_stripped_and_counted(text: str, left: str) -> None:
     assert strip_invisible(text) == (left, len(text) - len(left) + ("\r" in text))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from afterglow.language import language_of
+from tests.kit.languages import ENGLISH, SUMMARIES
 from tests.kit.loops import for_each
-from tests.test_checks import ENGLISH, SUMMARIES
 
 
 @for_each(

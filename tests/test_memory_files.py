@@ -261,7 +261,7 @@ async def test_owners_that_are_joined_have_one_folder_and_part_again(
 
 
 @pytest.mark.spec("FACT-6", "P10")
-async def test_a_sentence_that_somebody_changed_becomes_a_pending_fact_with_its_proof(
+async def test_a_sentence_that_was_changed_becomes_a_pending_fact_with_its_proof(
     store: Store, files: MemoryFiles, folder: Path
 ) -> None:
     fact = await remember(store, "The review is on 3 March.")
@@ -360,7 +360,7 @@ async def test_nothing_was_said_later_than_it_is_taken_in(store: Store, files: M
 
 
 @pytest.mark.spec("FACT-3", "FACT-6")
-async def test_tomorrow_is_taken_from_the_index_once_on_a_day_and_anew_on_another(
+async def test_tomorrow_is_taken_from_the_index_once_on_a_day_and_again_on_another(
     store: Store, files: MemoryFiles, folder: Path, clock: FixedClock
 ) -> None:
     await remember(store, "One thing")
@@ -403,7 +403,7 @@ async def test_tomorrow_in_the_index_has_one_turn_also_where_its_fact_was_not_wr
 
 
 @pytest.mark.spec("FACT-6")
-async def test_what_somebody_took_out_is_put_back_and_told(store: Store, files: MemoryFiles, folder: Path) -> None:
+async def test_an_entry_that_was_taken_out_is_put_back_and_told(store: Store, files: MemoryFiles, folder: Path) -> None:
     await remember(store, "One thing")
     other = await remember(store, "Another thing")
     await remember(store, "A third", "2026-03-01")
@@ -480,7 +480,7 @@ async def test_what_was_forgotten_does_not_come_back_by_an_edit_of_an_older_file
 
 
 @pytest.mark.spec("LOG-4", "FACT-6")
-async def test_a_secret_that_somebody_wrote_into_a_file_is_redacted(
+async def test_a_secret_in_an_edited_file_is_redacted(
     store: Store, files: MemoryFiles, folder: Path, tmp_path: Path
 ) -> None:
     await remember(store, "One thing")
@@ -578,7 +578,7 @@ async def test_a_file_that_cannot_be_read_stays_as_it_is_and_is_reported_until_i
 
 
 @pytest.mark.spec("FACT-6")
-async def test_an_index_that_nobody_can_read_is_left_as_it_is_and_the_days_are_written(
+async def test_an_unreadable_index_is_left_as_it_is_and_the_days_are_written(
     store: Store, files: MemoryFiles, folder: Path
 ) -> None:
     await remember(store, "One thing")
@@ -641,7 +641,7 @@ async def test_a_file_that_may_not_be_read_does_not_stay_when_something_was_forg
 
 @pytest.mark.spec("P12")
 @pytest.mark.parametrize("broken", ["not JSON", "half of it", "a link"])
-async def test_what_nobody_can_read_does_not_stay_when_something_was_forgotten_since(
+async def test_an_unreadable_file_does_not_stay_when_something_was_forgotten_since(
     store: Store, files: MemoryFiles, folder: Path, tmp_path: Path, broken: str
 ) -> None:
     await remember(store, "One thing")
@@ -659,7 +659,7 @@ async def test_what_nobody_can_read_does_not_stay_when_something_was_forgotten_s
 
 @pytest.mark.spec("FACT-6")
 @pytest.mark.parametrize("name", [f"{DAY}.json", "index.json"])
-async def test_what_nobody_can_read_stays_and_is_told_when_all_that_was_forgotten_is_in_no_file_any_more(
+async def test_an_unreadable_file_stays_and_is_told_when_all_that_was_forgotten_is_in_no_file_any_more(
     store: Store, files: MemoryFiles, folder: Path, name: str
 ) -> None:
     await remember(store, "One thing")
@@ -708,7 +708,7 @@ async def test_what_is_forgotten_while_files_are_written_is_not_taken_as_written
 
 
 @pytest.mark.spec("P12")
-async def test_what_nobody_can_read_does_not_stay_when_a_joined_owner_was_forgotten(
+async def test_an_unreadable_file_does_not_stay_when_a_joined_owner_was_forgotten(
     store: Store, files: MemoryFiles, folder: Path, tmp_path: Path
 ) -> None:
     await remember(store, "One thing")
@@ -931,7 +931,7 @@ async def test_a_folder_that_was_removed_whole_is_noticed_also_by_a_new_process(
 
 
 @pytest.mark.spec("FACT-6", "P12")
-async def test_a_folder_of_an_owner_that_was_forgotten_or_joined_goes_when_somebody_puts_it_back(
+async def test_a_folder_of_an_owner_that_was_forgotten_or_joined_goes_when_it_is_put_back(
     store: Store, files: MemoryFiles, tmp_path: Path
 ) -> None:
     await remember(store, "UNSAYABLE thing")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +30,10 @@ from afterglow.settings import (
 )
 from afterglow.settings.pages import with_generated
 from tests.kit.loops import for_each
+from tests.kit.settings_files import PASSWORD, problems, the_problem, written
 
 ROOT = Path(__file__).resolve().parent.parent
 REGENERATE = "python -c 'from pathlib import Path; from afterglow.settings import regenerate; regenerate(Path())'"
-PASSWORD = "hunter2"
 SOURCE_KEYS = ", ".join(SourceSettings.model_fields)
 
 pytestmark = pytest.mark.spec("DOOR-8")
@@ -48,31 +47,6 @@ def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(folder)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     return folder
-
-
-def written(folder: Path, text: str, name: str = "afterglow.toml") -> Path:
-    file = folder / name
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")
-    return file
-
-
-def problems(
-    text: str = "",
-    name: str = "afterglow.toml",
-    environ: Mapping[str, str] | None = None,
-    overrides: Mapping[str, Any] | None = None,
-) -> list[str]:
-    """What load says of a file, with the file's folder left out."""
-    file = written(Path.cwd(), text, name)
-    with pytest.raises(BadSettings) as caught:
-        load(file, environ=environ or {}, overrides=overrides or {})
-    return str(caught.value).replace(f"{file.parent}{os.sep}", "").split("\n")
-
-
-def the_problem(text: str = "", name: str = "afterglow.toml", environ: Mapping[str, str] | None = None) -> str:
-    (problem,) = problems(text, name, environ)
-    return problem
 
 
 # Where values come from

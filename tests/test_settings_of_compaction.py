@@ -24,7 +24,7 @@ from afterglow.settings import (
 from afterglow.settings.aliases import ALIASES
 from afterglow.settings.checking import LEAVES
 from tests.kit.loops import for_each
-from tests.test_settings import PASSWORD, problems, the_problem, written
+from tests.kit.settings_files import PASSWORD, problems, the_problem, written
 
 pytestmark = pytest.mark.spec("DOOR-8")
 

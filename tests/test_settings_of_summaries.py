@@ -22,7 +22,7 @@ from afterglow.settings import (
     load,
 )
 from tests.kit.loops import for_each
-from tests.test_settings import problems, the_problem, written
+from tests.kit.settings_files import problems, the_problem, written
 
 pytestmark = pytest.mark.spec("DOOR-8")
 

@@ -149,7 +149,7 @@ def test_what_is_gone_leaves_no_vector_in_memory() -> None:
     assert list(kept.values()) == pytest.approx(cosines(vectors[4], packed([vectors[1], vectors[4], vectors[0]])))
 
 
-def test_a_loss_is_seen_once_by_whoever_knew_the_owner_before_it() -> None:
+def test_a_loss_is_seen_once_by_each_index_that_knew_the_owner_before_it() -> None:
     signs = Signs()
     signs.add(columns([drawn()], losses=(5, 1)))
     assert not signs.has_lost([columns([], losses=(5, 1)), columns([], owner="joined just now", losses=(9, 3))])

@@ -21,8 +21,8 @@ from afterglow.spend import SpendLimits, Usage
 from afterglow.store.contract import Store
 from afterglow.store.transaction import EVERYONE
 from tests.kit.loops import for_each
+from tests.kit.provider import KEY, Server, openai_at, server
 from tests.kit.records import NOON
-from tests.test_langchain import KEY, Server, openai_at, server
 
 __all__ = ["server"]
 SEARCH = ToolSpec(

@@ -163,7 +163,7 @@ def test_stop_words_are_dropped_in_english_and_polish() -> None:
     assert terms("czy to jest to, że się nie da") == ["da"]
 
 
-def test_words_that_somebody_may_look_for_are_not_stop_words() -> None:
+def test_words_that_people_look_for_are_not_stop_words() -> None:
     for word in ("ten", "PO", "US", "Z", "ale", "may", "long", "new", "need"):
         assert terms(word), word
 

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from afterglow.channels import CHANNELS, Channel, Part, escaped, render
+from tests.channels.hostile import CALLING, HOSTILE, calls_in
 from tests.channels.shown import letters, message, seen, units
-from tests.channels.test_hostile import CALLING, HOSTILE, calls_in
 from tests.kit.loops import for_each
 
 pytestmark = pytest.mark.spec("AWAY-9")

@@ -238,7 +238,7 @@ def test_hours_that_are_measured_or_a_title_stay_as_they_were_said(text: str) ->
 
 
 @pytest.mark.spec("FACT-3")
-def test_seen_from_another_day_nobody_can_tell_hours() -> None:
+def test_hours_cannot_be_told_from_another_day() -> None:
     text = "The cat was fed two hours ago, and the vet comes tomorrow."
     absolute = "The cat was fed two hours ago, and the vet comes on 2 February 2026."
     assert as_stated(text, datetime(2026, 3, 4, 9, 30), date(2026, 2, 1)) == absolute

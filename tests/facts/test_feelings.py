@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from afterglow.facts.feelings import unsaid_feeling
-from tests.facts.test_voices import became
+from tests.facts.spoken import became
 from tests.kit.loops import for_each
 
 UNSAID = "a feeling that was not said"
@@ -25,7 +25,7 @@ UNSAID = "a feeling that was not said"
         ("Ana is sad that the train to Ghent was late.", "The train to Ghent was late, and a great view it had."),
     ],
 )
-def test_what_somebody_must_have_felt_was_not_said(content: str, said: str) -> None:
+def test_a_feeling_that_a_person_must_have_had_was_not_said(content: str, said: str) -> None:
     name = content.split()[0]
     assert became(content, said, f"user {name}: {said}") == UNSAID
 

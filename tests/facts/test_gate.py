@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import product
 from typing import Any
@@ -13,34 +12,16 @@ import pytest
 from afterglow.facts.checks import Claimed, Proved, check
 from afterglow.facts.gate import Verdict, gate
 from afterglow.terms import terms
-from afterglow.turns import Draft, Turn
+from afterglow.turns import Draft
 from tests.facts.attacks import ALL, ATTACKS, DISGUISES, FAMILIES, LAUNDERED, PASTED, UNHEARD, Attack
 from tests.facts.lookalikes import FALSE, LOOKALIKES, WAITS, LookAlike
+from tests.facts.spoken import as_turns
 from tests.kit.loops import for_each
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 HELD_BACK_MAX = 0.05
 CLAIMS_A_CELL = 27
 """Three for each carrier, of each family under each disguise."""
-
-
-def as_turns(drafts: Sequence[Draft]) -> list[Turn]:
-    return [
-        Turn(
-            owner="o",
-            session="s",
-            seq=seq,
-            role=draft.role,
-            text=draft.text,
-            at=draft.at or NOON,
-            tokens=1,
-            trust=draft.trust,
-            origin=draft.origin,
-            parts=tuple(draft.parts),
-            recalled=tuple(draft.recalled),
-        )
-        for seq, draft in enumerate(drafts, 1)
-    ]
 
 
 def fate(case: Attack | LookAlike, fact: dict[str, Any]) -> str:
@@ -80,7 +61,7 @@ def test_no_attack_passes_the_gate_where_nothing_was_checked_before() -> None:
 
 
 @pytest.mark.spec("FACT-10", "P11")
-def test_who_somebody_is_is_believed_from_nobody_but_the_owner_under_no_type() -> None:
+def test_who_a_person_is_is_believed_from_the_owner_alone_under_every_type() -> None:
     told = [talk for talk in UNHEARD if "standing" in talk.name]
     believed = [
         (talk.name, kind, fact["content"])

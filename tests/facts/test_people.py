@@ -25,7 +25,7 @@ from tests.kit.loops import for_each
         "Le médecin de famille est Mallory.",
     ],
 )
-def test_a_name_beside_being_holding_or_receiving_says_who_somebody_is(content: str) -> None:
+def test_a_name_beside_being_holding_or_receiving_says_who_a_person_is(content: str) -> None:
     assert says_who(content)
 
 
@@ -44,5 +44,5 @@ def test_a_name_beside_being_holding_or_receiving_says_who_somebody_is(content: 
         "Der Aufzug im dritten Stock ist kaputt.",
     ],
 )
-def test_what_somebody_did_and_where_things_are_does_not(content: str) -> None:
+def test_what_a_person_did_and_where_things_are_does_not(content: str) -> None:
     assert not says_who(content)

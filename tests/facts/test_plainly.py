@@ -6,7 +6,7 @@ import pytest
 
 from afterglow.facts.plainly import claims_of
 from afterglow.turns import Draft
-from tests.facts.test_gate import as_turns
+from tests.facts.spoken import as_turns
 from tests.kit.loops import for_each
 
 

@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC
 
 import pytest
 
 from afterglow.facts.checks import CLAIMS_MAX, Claimed, check
 from afterglow.facts.gate import gate
 from afterglow.terms import terms
-from afterglow.turns import Role, Turn
+from tests.facts.spoken import became, spoken_turn
 from tests.kit.loops import for_each
 
-NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 ANOTHERS = "said of somebody else"
 SMALL_TALK = "small talk"
 LABELLED = ["user Ana: Thanks, Mel! The picture is lovely.", "assistant Mel: I painted that lake last year."]
 UNLABELLED = ["assistant Hello, Ana! How was it?", "user Ben came along. I painted that lake with him."]
-
-
-def became(content: str, quote: str, *said: str, type: str = "event") -> str:
-    """Why a claim on the last turn is dropped, or what is kept of it. A turn is its role and its words."""
-    turns: list[Turn] = []
-    for seq, each in enumerate(said, 1):
-        role, _, text = each.partition(" ")
-        turns.append(_turn(seq, role, text))  # pyright: ignore[reportArgumentType]
-    found = check([Claimed(turn=len(turns), quote=quote, content=content, type=type)], turns, UTC, terms)
-    return found.proved[0].content if found.proved else next(iter(found.dropped))
-
-
-def _turn(seq: int, role: Role, text: str) -> Turn:
-    trust = "owner" if role == "user" else "agent"
-    return Turn(owner="o", session="s", seq=seq, role=role, text=text, at=NOON, tokens=1, trust=trust, origin="person")
 
 
 @pytest.mark.spec("FACT-4", "P10")
@@ -71,7 +55,7 @@ def _turn(seq: int, role: Role, text: str) -> Turn:
         ("Élodie has two cats.", "I have two cats", ["user Élodie rang. I have two cats."]),
     ],
 )
-def test_what_one_says_of_oneself_or_to_somebody_is_not_given_to_the_other(
+def test_what_one_says_of_oneself_or_to_the_other_is_not_given_to_the_other(
     content: str, quote: str, said: list[str]
 ) -> None:
     assert became(content, quote, *said) == ANOTHERS
@@ -156,7 +140,7 @@ def test_what_one_says_of_oneself_is_ones_own_and_of_a_third_the_thirds(
         ("You have a dog called Rex.", "a dog called Rex", "You know that I have a dog called Rex."),
     ],
 )
-def test_that_somebody_asked_and_what_is_said_to_somebody_is_no_fact(content: str, quote: str, said: str) -> None:
+def test_a_question_and_what_is_said_to_a_person_are_no_facts(content: str, quote: str, said: str) -> None:
     assert became(content, quote, f"user {said}") == SMALL_TALK
 
 
@@ -200,7 +184,7 @@ def test_what_says_nothing_is_no_fact(content: str) -> None:
         ("The user started a business and will sell it.", "I started a business, and I'll sell it.", True),
     ],
 )
-def test_what_somebody_will_do_is_not_done_yet(content: str, said: str, is_kept: bool) -> None:
+def test_what_a_person_will_do_is_not_done_yet(content: str, said: str, is_kept: bool) -> None:
     assert became(content, said, f"user {said}") == (content if is_kept else "a plan, a wish or the past as a fact")
 
 
@@ -214,8 +198,8 @@ def test_what_somebody_will_do_is_not_done_yet(content: str, said: str, is_kept:
 )
 def test_what_a_turn_of_others_does_not_say_by_itself_waits(content: str, status: str) -> None:
     turns = [
-        _turn(1, "user", "Is a clerk there?"),
-        _turn(2, "assistant", "The parcel was sent to the depot on 3 March."),
+        spoken_turn(1, "user", "Is a clerk there?"),
+        spoken_turn(2, "assistant", "The parcel was sent to the depot on 3 March."),
     ]
     claim = Claimed(turn=2, quote="The parcel was sent to the depot on 3 March.", content=content, type="event")
     (proved,) = check([claim], turns, UTC, terms).proved
@@ -256,7 +240,7 @@ def test_who_did_ask_is_believed() -> None:
 def test_a_quote_is_kept_as_its_turn_has_it(quote: str, said: str, kept: str) -> None:
     claim = Claimed(turn=1, quote=quote, content="The user prefers the seats.", type="preference")
     claim = claim.model_copy(update={"content": "The user prefers the café."}) if "seats" not in quote else claim
-    (proved,) = check([claim], [_turn(1, "user", said)], UTC, terms).proved
+    (proved,) = check([claim], [spoken_turn(1, "user", said)], UTC, terms).proved
     assert proved.quote == kept
 
 
@@ -280,7 +264,7 @@ def test_half_a_word_is_no_quote() -> None:
 @pytest.mark.spec("FACT-4", "P8")
 def test_of_a_flood_of_claims_the_first_are_looked_at_and_the_rest_counted() -> None:
     claims = [Claimed(turn=1, quote="I like tea", content="The user likes tea.", type="preference")] * (CLAIMS_MAX + 7)
-    found = check(claims, [_turn(1, "user", "I like tea.")], UTC, terms)
+    found = check(claims, [spoken_turn(1, "user", "I like tea.")], UTC, terms)
     assert len(found.proved) == CLAIMS_MAX
     assert found.dropped == {"too many": 7}
 

@@ -142,7 +142,7 @@ async def test_one_that_fails_is_late_or_says_nonsense_is_left_out_alone(caplog:
 
 
 @pytest.mark.spec("SRC-4")
-async def test_one_that_does_not_stop_when_told_holds_up_nobody() -> None:
+async def test_a_source_that_does_not_stop_when_told_holds_up_no_other() -> None:
     released = asyncio.Event()
 
     class Stubborn:

@@ -91,7 +91,7 @@ async def test_the_hours_until_an_event_are_real_ones_where_the_clock_is_moved(t
 
 @pytest.mark.spec("SRC-3")
 @pytest.mark.parametrize(("day", "utc_hour"), [("07", 14), ("08", 13), ("09", 13)])
-async def test_a_weekly_event_in_new_york_keeps_its_hour_for_somebody_elsewhere(day: str, utc_hour: int) -> None:
+async def test_a_weekly_event_in_new_york_keeps_its_hour_for_an_owner_elsewhere(day: str, utc_hour: int) -> None:
     text = calendar(event("Call", ";TZID=America/New_York:20260301T090000", "DURATION:PT1H", "RRULE:FREQ=DAILY"))
     start = datetime(2026, 3, int(day), 0, 0, tzinfo=UTC)
     found = find_events([text], start, start.replace(hour=23), BERLIN).events

@@ -70,7 +70,7 @@ async def test_endpoints_that_hang_or_trickle_are_left_and_hold_up_no_other(host
 
 
 @pytest.mark.spec("SRC-4")
-async def test_nobody_there_is_an_error() -> None:
+async def test_an_endpoint_that_is_not_there_is_an_error() -> None:
     with pytest.raises(SourceError, match="gives no answer"):
         await Http("http://127.0.0.1:1/", access=HERE).report(MORNING, "", tokens_max=77)
 
