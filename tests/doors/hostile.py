@@ -1,4 +1,4 @@
-"""Sixty strings that somebody might put where words are expected, to see what comes alive."""
+"""Sixty strings that an attacker might put where words are expected, to see what comes alive."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ async def test_what_happens_is_known_in_order_and_to_its_owner_alone(store: Stor
     found = await store.happened(KATE.owner, begun.last)
     assert [(each.kind, each.session, each.number) for each in found.items] == [("turn", "s", 1), ("turn", "s", 2)]
     assert found.whole and found.last == found.items[-1].id
-    assert not (await store.happened(KATE.owner, 10**6)).whole, "nobody was ever told of that number"
+    assert not (await store.happened(KATE.owner, 10**6)).whole, "no reader was ever told of that number"
     assert {each.owner for each in (await store.happened(OTHER.owner, 0)).items} == {OTHER.owner}
 
 

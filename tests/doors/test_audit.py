@@ -1,4 +1,4 @@
-"""SAFE-7 through the doors: whoever came through one is named in the audit, and it is shown to whom it concerns."""
+"""SAFE-7 through the doors: the audit names each caller, and is shown to the owner it concerns."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ async def test_who_writes_turns_over_http_and_mcp_is_named(any_door: Door) -> No
     assert told == [("mcp:agent", "append", {"first_seq": 4}), ("token:agent", "append", {"first_seq": 2})]
 
 
-async def test_the_library_is_named_where_nobody_says_more(any_door: Door) -> None:
+async def test_the_library_is_named_where_no_caller_is_known(any_door: Door) -> None:
     await any_door.memory.facts.add(KATE.owner, "Ana likes tea.")
     lines = await any_door.memory.audit(owner=KATE.owner, limit=1)
     assert [(line.who, line.what, list(line.about)) for line in lines] == [("library", "commit_facts", ["new"])]
@@ -115,7 +115,7 @@ def test_on_the_command_line_it_names_who_typed_it(run: Run, filled: Path) -> No
     assert "close session" in shown.stdout and "add token" in shown.stdout and "everyone" in shown.stdout
     assert "--limit shows more" in run("audit", "--limit", "1").stderr
     assert "Nothing was changed since then." in run("audit", "--since", "2190-01-01T00:00").stderr
-    run("audit", "--owner", "nobody/at/all", code=2)
+    run("audit", "--owner", "zoe/at/all", code=2)
 
 
 def test_what_a_person_asks_for_is_done_in_their_name(run: Run, filled: Path) -> None:

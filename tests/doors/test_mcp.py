@@ -162,7 +162,7 @@ async def test_a_sunset_is_stored_and_a_second_one_changes_nothing(memory: Memor
     assert (await memory.session("s", owner=KATE.owner)).sunset_seq == 1
 
 
-async def test_without_a_name_it_never_ends_somebody_elses_session(memory: Memory) -> None:
+async def test_without_a_name_it_never_ends_the_session_of_another_client(memory: Memory) -> None:
     elsewhere = Binding(agent="kate", channel="telegram", sender="zoe")
     await memory.append(KATE, "user", "hello", session="s")
     await memory.append(elsewhere, "user", "hello", session="t")
@@ -348,7 +348,7 @@ async def test_health_says_what_waits_and_why_anything_is_off(memory: Memory) ->
 
 
 @pytest.mark.spec("AWAY-2")
-async def test_a_digest_asked_for_here_counts_as_told_to_nobody(memory: Memory, ask: Ask, clock: FixedClock) -> None:
+async def test_a_digest_asked_for_here_counts_as_not_told(memory: Memory, ask: Ask, clock: FixedClock) -> None:
     assert "Nothing happened" in await ask("digest")
     await memory.record_goal(KATE, "report", "done", title="The report")
     clock.move(3600)
@@ -408,7 +408,7 @@ async def test_files_that_are_due_are_written_before_they_are_listed_or_read(mem
 
 
 @pytest.mark.spec("FACT-8")
-async def test_files_that_somebody_removed_are_written_again_before_they_are_listed(memory: Memory, ask: Ask) -> None:
+async def test_files_that_were_removed_are_written_again_before_they_are_listed(memory: Memory, ask: Ask) -> None:
     await memory.facts.add(KATE.owner, "Ana prefers tea.")
     (gone,) = memory.settings.data_dir.glob("memory")
     rmtree(gone)
@@ -505,7 +505,7 @@ async def test_without_a_name_it_is_the_only_owner_and_with_several_none(memory:
         await chosen(memory, "ana", "name one")
 
 
-async def test_what_nobody_foresaw_is_logged_and_not_sent(
+async def test_an_unforeseen_error_is_logged_and_not_sent(
     memory: Memory, ask: Ask, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def broken(*_: Any, **__: Any) -> None:

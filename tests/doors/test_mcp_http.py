@@ -29,7 +29,7 @@ pytestmark = pytest.mark.spec("DOOR-4")
 
 @pytest.mark.spec("SAFE-2")
 async def test_a_token_for_one_owner_hears_nothing_of_the_fleet(door: Door) -> None:
-    turn = await door.memory.append(OTHER, "user", "something of somebody else")
+    turn = await door.memory.append(OTHER, "user", "something of another owner")
     await door.memory.sunset(await door.memory.session(turn.session, owner=OTHER.owner))
     async with door.client() as client:
         bound = (await post(client, call("health"), **door.credential("bound"))).json()["result"]["structuredContent"]

@@ -49,7 +49,7 @@ ROUTES = [
     ("POST", "/api/v1/sessions/s/compact?owner=kate/telegram/ana", 200),
     ("GET", "/api/v1/search?q=review&owner=kate/telegram/ana", 200),
     ("GET", "/api/v1/summaries?owner=kate/telegram/ana", 200),
-    ("GET", "/api/v1/sessions/s/summary?owner=kate/telegram/nobody", 404),
+    ("GET", "/api/v1/sessions/s/summary?owner=kate/telegram/zoe", 404),
     ("POST", "/api/v1/sessions/s/restore?owner=kate/telegram/ana", 400),
     ("GET", "/api/v1/goals?owner=kate/telegram/ana", 200),
     ("GET", "/api/v1/digests?owner=kate/telegram/ana", 200),
@@ -470,7 +470,7 @@ async def test_a_body_over_the_limit_is_refused_before_it_is_read(door: Door) ->
         assert (await client.post("/api/v1/turns", json={**TURN, "text": "x" * 2000})).status_code == 201
 
 
-async def test_nobody_without_a_token_makes_the_server_read_a_body(door: Door) -> None:
+async def test_without_a_token_no_request_makes_the_server_read_a_body(door: Door) -> None:
     async def chunks() -> AsyncIterator[bytes]:
         raise AssertionError("it was read")
         yield b""
@@ -506,8 +506,8 @@ async def test_one_owner_never_sees_another_through_any_route(any_door: Door) ->
             for path in ("", "/turns", "/turns/1", "/context", "/blocks", "/blocks/1", "/reports"):
                 answer = await client.get(f"/api/v1/sessions/theirs{path}", params=mine)
                 assert answer.status_code == 404 and "secret" not in answer.text
-                unknown = await client.get(f"/api/v1/sessions/nobodys{path}", params=mine)
-                assert answer.text.replace("theirs", "nobodys") == unknown.text, "it cannot be told from a missing one"
+                unknown = await client.get(f"/api/v1/sessions/missing{path}", params=mine)
+                assert answer.text.replace("theirs", "missing") == unknown.text, "it cannot be told from a missing one"
 
 
 @pytest.mark.spec("SAFE-2")
@@ -592,7 +592,7 @@ async def test_a_cursor_of_one_owner_does_not_open_anothers_list(door: Door) -> 
 
 
 @for_each("cursor", ["", "x", "%", "bnVsbA", "W10", "WzEsMiwzXQ", "WzFlOTk5LCJhIiwiYiJd", "[" * 4000])
-async def test_a_cursor_nobody_gave_out_is_refused(door: Door, cursor: str) -> None:
+async def test_a_cursor_that_was_never_given_out_is_refused(door: Door, cursor: str) -> None:
     async with door.client() as client:
         assert "`next`" in await told(client, "/api/v1/sessions", after=cursor)
 
@@ -726,7 +726,7 @@ async def test_an_error_of_the_store_keeps_its_name_and_sentence(
 
 
 @pytest.mark.spec("DOOR-3")
-async def test_what_nobody_foresaw_is_logged_and_not_sent(
+async def test_an_unforeseen_error_is_logged_and_not_sent(
     door: Door, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def fail(*_: Any, **__: Any) -> Any:

@@ -17,10 +17,9 @@ import pytest
 from afterglow.settings import ServerSettings
 from afterglow.store.contract import Store
 from afterglow.web import app
-from tests.doors.conftest import LOCAL, Door, with_settings
 from tests.faults.promises import dump
 from tests.kit.records import KATE, OTHER
-from tests.kit.web import BODIES, CANARIES, Route, TwoOwners, Walk, every_route
+from tests.kit.web import BODIES, CANARIES, LOCAL, Door, Route, TwoOwners, Walk, every_route, with_settings
 
 OPERATORS = {
     *(("GET", path) for path in ("/readyz", "/metrics", "/api/v1/sources")),

@@ -120,7 +120,7 @@ async def test_who_goes_away_before_the_answer_finds_it_in_the_session(
 
 
 @pytest.mark.spec("DOOR-3")
-async def test_an_answer_that_breaks_off_in_a_way_nobody_foresaw_says_so(
+async def test_an_answer_that_breaks_off_in_an_unforeseen_way_says_so(
     talking: tuple[Door, httpx.AsyncClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     door, client = talking
@@ -159,7 +159,7 @@ async def test_only_the_owner_speaks_as_the_owner(talking: tuple[Door, httpx.Asy
         ("read", KATE.owner, 403),
         ("agent", KATE.owner, 403),
         ("bound", OTHER.owner, 403),
-        ("owner", "nobody", 400),
+        ("owner", "zoe", 400),
     ):
         body = {"text": "Hello", "owner": owner}
         answer = await client.post("/api/v1/chat", json=body, headers=door.credential(credential))

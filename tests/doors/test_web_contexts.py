@@ -144,7 +144,7 @@ async def test_a_compaction_is_asked_for_at_once_and_done_behind_the_answer(any_
         assert answer.status_code == 202
         body = check(answer)
         assert body["due"] is True and body["session"]["folded"]["version"] == 0
-        assert not model.requests, "nobody waits for the model"
+        assert not model.requests, "the answer does not wait for the model"
         assert (await client.post(f"{TALK}/compact", json={})).status_code == 202
         assert [each.wanted for each in await door.memory.store.work_list(KATE.owner)] == [2]
         assert await work(door.memory) == 1

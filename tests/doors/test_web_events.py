@@ -1,4 +1,4 @@
-"""What happens live: in order, to whom it concerns, from where somebody left off, and no longer than the server lives."""
+"""What happens live: in order, to whom it concerns, from where a reader left off, and no longer than the server lives."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ async def test_who_was_cut_off_goes_on_where_it_was(door: Door) -> None:
 
 
 @pytest.mark.parametrize("last", ["999999", "0", "nonsense", "9" * 30])
-async def test_who_names_an_event_that_is_not_kept_is_told_to_look_at_all_anew(door: Door, last: str) -> None:
+async def test_who_names_an_event_that_is_not_kept_is_told_to_look_at_all_again(door: Door, last: str) -> None:
     made = app(door.memory)
     await say(door, KATE, "one")
     async with listening(made, {**door.credential("bound"), "last-event-id": last}) as listener:

@@ -135,7 +135,7 @@ async def test_two_owners_become_one_and_are_parted_again(door: Door) -> None:
         assert (await client.post(f"{path}/part", json={})).status_code == 404
 
 
-async def test_the_memory_files_are_listed_read_and_written_anew(door: Door) -> None:
+async def test_the_memory_files_are_listed_read_and_rebuilt(door: Door) -> None:
     await state(door, "The kettle is red.")
     async with door.client("agent") as client:
         check(await client.post("/api/v1/files/rebuild", params=MINE, json={}))

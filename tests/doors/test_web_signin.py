@@ -153,14 +153,14 @@ async def test_a_cookie_is_no_token_and_a_token_no_cookie(door: Door) -> None:
         assert (await other.get("/api/v1/session")).status_code == 401
 
 
-async def test_nobody_on_the_machine_reads_without_a_token_unless_the_settings_say_so(door: Door) -> None:
+async def test_no_program_on_the_machine_reads_without_a_token_unless_the_settings_say_so(door: Door) -> None:
     await door.memory.append(KATE, "user", "hello")
     async with door.client(open_locally=False) as client:
         assert (await client.get("/api/v1/sessions")).status_code == 401
         assert (await client.get("/healthz")).status_code == 200
     async with door.client(open_locally=True) as client:
         assert (await client.get("/api/v1/sessions")).status_code == 200
-        assert (await client.get("/api/v1/session")).status_code == 401, "nobody is signed in all the same"
+        assert (await client.get("/api/v1/session")).status_code == 401, "no browser is signed in all the same"
 
 
 async def test_the_page_has_its_own_policy_and_everything_else_the_strictest(door: Door) -> None:

@@ -131,7 +131,7 @@ async def test_summaries_can_be_filtered(any_door: Door, clock: FixedClock) -> N
         assert await found(category="planning") == ["s2", "s1", "s0"]
         assert await found(category="fix") == []
         assert await found(owner="otto/c0/ana") == ["s0"]
-        assert await found(owner="nobody/at/all") == []
+        assert await found(owner="zoe/at/all") == []
         assert await found(since="2026-03-02T13:00:00Z") == ["s2", "s1"]
         assert await found(until="2026-03-02T14:00:00+01:00") == ["s0"], "an offset counts"
         assert await found(since="2026-03-02T13:00:00Z", until="2026-03-02T14:00:00Z") == ["s1"]
@@ -278,7 +278,7 @@ async def test_a_sunset_ends_the_session_and_its_summary_is_made_behind_the_answ
         assert answer.status_code == 202
         body = check(answer)
         assert (body["due"], body["session"]["state"], body["session"]["sunset_seq"]) == (True, "closed", 4)
-        assert not model.requests, "nobody waits for the model"
+        assert not model.requests, "the answer does not wait for the model"
         (waiting,) = check(await client.get("/api/v1/work", params={"kind": "summary"}))["items"]
         assert (waiting["state"], waiting["reason"], waiting["subject"]) == ("due", "sunset-event", "talk")
         await work(door.memory)

@@ -91,7 +91,7 @@ WITHOUT = {
     **dict.fromkeys(("embedder", "frame_of"), "a part of the memory, and nothing that it does"),
     **dict.fromkeys(("goal_log", "goal_words"), "the library's own way to what GET /goals gives"),
     **dict.fromkeys(("write_due_files", "mark_missing"), "done by GET /files"),
-    "write_files": "done with every change of a fact; /files/rebuild writes them anew",
+    "write_files": "done with every change of a fact; /files/rebuild writes all of them again",
 }
 """What has no route, and why."""
 

@@ -58,7 +58,7 @@ def take(browser: Browser, site: Site, name: str) -> None:
 
 
 def without_place(route: Route) -> None:
-    """The folder of the scene is nobody's business."""
+    """Leave out the folder of the scene."""
     told = route.fetch().json()
     route.fulfill(json={**told, "where": "~/afterglow/afterglow.db"})
 

@@ -50,7 +50,7 @@ def _answer(request: Request) -> str:
                 "summary": f"{title}. It was discussed, and what was agreed is listed below.",
                 "category": category,
                 "decisions": ["It is done as proposed."],
-                "open_threads": ["Somebody has to look at it again next week."],
+                "open_threads": ["The team has to look at it again next week."],
                 "outcomes": [],
                 "people": [],
             }

@@ -50,7 +50,7 @@ def test_every_file_that_another_asks_for_is_there() -> None:
         for path in re.findall(r'(?:from|import\()\s*"(\.[^"]+)"', text)
     }
     assert document | modules <= set(TEXTS)
-    assert set(TEXTS) - document - modules == {"index.html"}, "and none lies there that nobody asks for"
+    assert set(TEXTS) - document - modules == {"index.html"}, "and none lies there that no other file asks for"
 
 
 def test_the_document_names_every_module_so_that_all_are_fetched_at_once() -> None:

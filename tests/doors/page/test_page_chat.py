@@ -72,7 +72,7 @@ def test_an_answer_is_written_as_letters_with_its_tools_and_the_context_beside_i
 
 
 @pytest.mark.whole
-def test_who_chose_nobody_finds_the_talk_again(site: Site, open_page: OpenPage) -> None:
+def test_without_a_chosen_owner_the_talk_is_found_again(site: Site, open_page: OpenPage) -> None:
     page = open_page(site, "#/chat")
     say(page, "Good morning")
     expect(page.locator(".talk-log")).to_contain_text("Two hotels")

@@ -73,9 +73,9 @@ def test_a_tab_out_of_sight_leaves_the_stream_to_another_and_then_catches_up(own
     expect_shown("by-the-other", two)
     two.evaluate(SIGHT, True)
     wait_until(lambda: streams(own) == 0, two)
-    say(own, "heard-by-nobody")
+    say(own, "heard-by-no-tab")
     one.evaluate(SIGHT, False)
-    expect_shown("heard-by-nobody", one, two)
+    expect_shown("heard-by-no-tab", one, two)
     expect_live(one)
 
 
@@ -103,8 +103,8 @@ def test_who_signs_in_as_another_hears_what_that_one_may_hear(own: Site, open_pa
     operator = open_page(own, link=own.link(), beside=bound)
     operator.goto(f"{own.url}/#/sessions")
     expect_live(operator)
-    say(own, "of-somebody-else", to=OTHER)
-    expect_shown("of-somebody-else", operator)
+    say(own, "of-another-owner", to=OTHER)
+    expect_shown("of-another-owner", operator)
 
 
 def test_a_stream_that_was_refused_is_tried_again(

@@ -143,4 +143,4 @@ def test_the_summary_and_the_narrow_screen_are_one_tab_away(long: Site, open_pag
     expect(page.locator(".meter")).to_be_visible()
     expect(page.locator(".turns")).to_be_hidden()
     page.get_by_role("button", name="Summary").click()
-    expect(page.locator(".summary")).to_contain_text("Somebody has to look at it again next week.")
+    expect(page.locator(".summary")).to_contain_text("The team has to look at it again next week.")
