@@ -12,19 +12,9 @@ from afterglow import FixedClock, Memory, Settings
 from afterglow.store.contract import Store
 from afterglow.store.sqlite import SQLiteStore
 from tests.kit import command_line
-from tests.kit.command_line import EVIL as EVIL
-from tests.kit.command_line import MODEL_KEYS, Run, remember, talk
-from tests.kit.command_line import RAW as RAW
-from tests.kit.command_line import session_of as session_of
+from tests.kit.command_line import MODEL_KEYS, Prepare, Run, remember, talk
 from tests.kit.servers import Start, starting
-from tests.kit.web import LOCAL as LOCAL
-from tests.kit.web import PROTECTION as PROTECTION
 from tests.kit.web import Door, TwoOwners, Walk, make_door
-from tests.kit.web import check as check
-from tests.kit.web import told as told
-from tests.kit.web import with_settings as with_settings
-
-Prepare = Callable[[str, Callable[[], object]], Path]
 
 
 @pytest.fixture

@@ -28,10 +28,10 @@ from afterglow.settings import load
 from afterglow.spend import Amount, Call, Reservation, Usage, day_of
 from afterglow.turns import Folded
 from afterglow.work import Limits as WorkLimits
-from tests.doors.conftest import Prepare
 from tests.kit.command_line import (
     EVIL,
     RAW,
+    Prepare,
     Run,
     answering,
     asked,

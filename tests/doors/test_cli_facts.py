@@ -15,8 +15,7 @@ from afterglow.cli import app as command_line
 from afterglow.errors import ClaimLost, StoreFull
 from afterglow.model import Request
 from afterglow.remembering import Remembered
-from tests.doors.conftest import Prepare
-from tests.kit.command_line import EVIL, Run, ago, answering, asked, one_line, really
+from tests.kit.command_line import EVIL, Prepare, Run, ago, answering, asked, one_line, really
 from tests.kit.command_line import facts_of as items
 from tests.kit.processes import Process
 from tests.kit.records import KATE, OTHER

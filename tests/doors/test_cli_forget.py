@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 from afterglow import Memory
 from afterglow.cli import app as command_line
 from afterglow.cli import logfile
-from tests.doors.conftest import Prepare
-from tests.kit.command_line import Run, asked, one_line, really, session_of
+from tests.kit.command_line import Prepare, Run, asked, one_line, really, session_of
 from tests.kit.records import KATE
 
 pytestmark = pytest.mark.spec("SAFE-3", "P12", "DOOR-2")

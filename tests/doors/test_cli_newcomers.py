@@ -18,8 +18,7 @@ from afterglow.model import scripted
 from afterglow.model.scripted import ScriptedModel
 from afterglow.work import Due, Limits
 from afterglow.worker import Worker
-from tests.doors.conftest import Prepare
-from tests.kit.command_line import Run, asked, findings, one_line, really, summary_form
+from tests.kit.command_line import Prepare, Run, asked, findings, one_line, really, summary_form
 from tests.kit.command_line import facts_of as items
 from tests.kit.records import KATE, OTHER
 

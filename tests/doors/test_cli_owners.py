@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from afterglow import Memory
-from tests.doors.conftest import Door
 from tests.kit.command_line import Run, asked, one_line, remember
 from tests.kit.records import KATE, OTHER
+from tests.kit.web import Door
 
 pytestmark = pytest.mark.spec("DOOR-2")
 HERE = replace(KATE, agent="assistant", channel="terminal", sender="ben")

@@ -22,9 +22,9 @@ from afterglow.errors import StoreFull, StoreUnavailable
 from afterglow.model import Request, scripted
 from afterglow.summaries import CATEGORIES
 from afterglow.work import Due, Limits
-from tests.doors.conftest import Prepare
 from tests.kit.command_line import (
     EVIL,
+    Prepare,
     Run,
     ago,
     answering,

@@ -37,6 +37,8 @@ MODEL_KEYS = (
 """What chooses a model in the environment of a person."""
 
 Run = Callable[..., Result]
+Prepare = Callable[[str, Callable[[], object]], Path]
+"""Makes a data folder of a name, or copies it."""
 _SEEDS = itertools.count()
 _REPORTS = {"doctor", "rebuild", "--verify"}
 """Commands that say on stdout what they found or did, also where that is bad."""
