@@ -22,6 +22,9 @@ _NONE = (
     "[[compaction.context_sources]] asks it; `afterglow settings example` shows how."
 )
 
+_ENDING_SECONDS = 5.0
+"""How long a source that was late may take to close its connection or its process before the command ends."""
+
 
 def add_to(app: typer.Typer) -> None:
     inner = group(app, "sources", "List the sources that are asked when a session is folded, or ask them.", panel=PANEL)
@@ -66,6 +69,7 @@ def check(
     from afterglow.cli import logfile
     from afterglow.cli.questions import ask_all, window_of
     from afterglow.cli.screen import waiting
+    from afterglow.sources import asking
 
     chosen = call.loaded.settings
     if name is not None and name not in chosen.sources:
@@ -78,7 +82,9 @@ def check(
     async def ask(memory: Memory) -> tuple[Window, list[Checked]]:
         window = window_of(start, end, memory.store.clock.now(), chosen.zone)
         with waiting(f"asking {', '.join(names)}"):
-            return window, await ask_all(memory, names, window, prompt)
+            answers = await ask_all(memory, names, window, prompt)
+            await asking.settle(_ENDING_SECONDS)
+        return window, answers
 
     with logfile.aside(chosen.data_dir):
         window, answers = call.run(ask)

@@ -84,10 +84,10 @@ async def ask(wanted: Wanted, window: Window) -> Answer:
     return _answer(wanted, window, asked)
 
 
-async def settle() -> None:
-    """Wait until everything that was late has ended."""
-    while _ending:
-        await asyncio.wait(_ending)
+async def settle(seconds: float | None = None) -> None:
+    """Wait until everything that was late has ended, or for so long."""
+    if _ending:
+        await asyncio.wait(_ending, timeout=seconds)
 
 
 async def _report(wanted: Wanted, window: Window) -> str:

@@ -84,10 +84,12 @@ async def _read(stream: asyncio.StreamReader, process: asyncio.subprocess.Proces
 async def _end(process: asyncio.subprocess.Process) -> None:
     """Nothing that it started goes on: the whole group is killed, also when it ended well."""
     _kill(process)
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_REAP_SECONDS):
-            await process.wait()
-    process._transport.close()  # pyright: ignore  # its pipes may be held open by one that left the group
+    try:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_REAP_SECONDS):
+                await process.wait()
+    finally:
+        process._transport.close()  # pyright: ignore  # its pipes may be held open by one that left the group
 
 
 def _kill(process: asyncio.subprocess.Process) -> None:
