@@ -11,7 +11,7 @@ import pytest
 from afterglow import FixedClock, Memory, Settings
 from afterglow.store.contract import Store
 from afterglow.store.sqlite import SQLiteStore
-from tests.kit import command_line
+from tests.kit import command_line, web
 from tests.kit.command_line import MODEL_KEYS, Prepare, Run, remember, talk
 from tests.kit.servers import Start, starting
 from tests.kit.web import Door, TwoOwners, Walk, make_door
@@ -80,6 +80,12 @@ def filled(run: Run, folder: Path, prepare: Prepare) -> Path:
         remember(folder, talk)
 
     return prepare("filled", make)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def routes_made_once() -> Iterator[None]:
+    with web.routes_made_once():
+        yield
 
 
 @pytest.fixture

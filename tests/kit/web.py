@@ -7,7 +7,7 @@ import functools
 import re
 import shutil
 from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +15,8 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import httpx
-from fastapi import FastAPI
+import pytest
+from fastapi import FastAPI, routing
 
 from afterglow import FixedClock, Memory, Settings
 from afterglow.agent.tasks import Tasks
@@ -146,6 +147,25 @@ async def told(client: httpx.AsyncClient, path: str, status: int = 400, **query:
 
 
 # --- the routes
+
+
+@contextmanager
+def routes_made_once() -> Iterator[None]:
+    """Within it, what FastAPI works out of a route serves all applications: that takes longer than most requests do."""
+    context: Any = routing._EffectiveRouteContext
+    make, made = context.from_api_route, dict[Any, Any]()
+
+    def once(*, original_route: Any, include_context: Any) -> Any:
+        depends = tuple(each.dependency for each in include_context.dependencies)
+        key = (id(original_route), include_context.prefix, depends)
+        if key not in made:  # the route is kept with it, so that no other gets its id
+            found = make(original_route=original_route, include_context=include_context)
+            made[key] = (original_route, found)
+        return made[key][1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(context, "from_api_route", once)
+        yield
 
 
 @dataclass(frozen=True)
