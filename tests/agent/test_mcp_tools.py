@@ -194,7 +194,7 @@ async def test_a_server_that_is_none_is_told_of_once_and_has_no_tools(
     for _ in range(3):
         tools = await some.tools()
         assert tools and all(each.name.startswith("sky_") for each in tools)
-        await asyncio.sleep(0.2)  # in which it is tried again
+        await asyncio.sleep(0.1)  # in which it is tried again
     told = [each.getMessage() for each in caplog.records if each.name == mcp_tools.__name__ and each.levelno > 20]
     assert len(told) == 1
     assert re.search(rf"^the tools of the MCP server none are missing: .*{why}", told[0])

@@ -30,6 +30,7 @@ from afterglow.worker import Worker
 from afterglow.working import working
 from tests.agent.conftest import OpenAgent
 from tests.conftest import OpenStore
+from tests.kit.loops import for_each
 from tests.kit.models import said_last
 from tests.kit.records import KATE, NOON, OTHER
 
@@ -526,8 +527,8 @@ async def test_names_are_made_of_words_and_give_way_to_each_other(agent_with: Op
     assert len(name_of("x" * 500)) <= 40
 
 
-@pytest.mark.parametrize(
-    ("given", "why"),
+@for_each(
+    "given, why",
     [
         ({}, "say when in one way"),
         ({"at": "2026-03-03", "cron": "0 9 * * *"}, "say when in one way"),

@@ -192,7 +192,8 @@ async def test_a_reading_of_a_session_that_is_being_forgotten_is_refused(
     await begin(store)
     monkeypatch.setattr(forgetting, "TURNS_AT_ONCE", 1)
     assert not (await store.forget_session(OWNER, "talk")).done
-    read = Read(session="talk", from_seq=(await store.session(OWNER, "talk")).facts_seq, to_seq=4)
+    session = await store.session(OWNER, "talk")
+    read = Read(session="talk", from_seq=session.facts_seq, to_seq=session.turns)
     await refused(store, store.commit_facts(OWNER, Gathered(version=0), read), match="is being forgotten")
 
 

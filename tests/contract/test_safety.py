@@ -26,6 +26,7 @@ from tests.faults import conftest as faults
 from tests.faults import verbs
 from tests.faults.promises import broken, dump
 from tests.kit.databases import copy_of
+from tests.kit.loops import for_each
 from tests.kit.records import KATE, NOON, OTHER, said
 
 pytestmark = pytest.mark.spec("SAFE-2")
@@ -180,7 +181,7 @@ async def test_the_words_of_another_owner_are_not_found_by_their_token(guarded: 
     assert await guarded._read("look", EVERYONE, look(ben)) == (0, 0), "the worker has no owner, and no words"
 
 
-@pytest.mark.parametrize("table", TABLES)
+@for_each("table", TABLES)
 async def test_who_names_no_owner_sees_nothing_and_writes_nothing(
     guarded: PostgresStore, prepared_address: str, table: str
 ) -> None:
@@ -192,7 +193,7 @@ async def test_who_names_no_owner_sees_nothing_and_writes_nothing(
             connection.execute("INSERT INTO owners VALUES ('nobody', 0)")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "statement",
     [
         f"INSERT INTO owners VALUES ('{OTHER.owner} too', 0)",
@@ -216,7 +217,7 @@ async def test_an_owners_transaction_may_not_do_what_is_no_owners_business(
             connection.execute(statement)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("table", TABLES)
+@for_each("table", TABLES)
 async def test_every_statement_of_one_owner_passes_over_another(
     guarded: PostgresStore, prepared_address: str, table: str
 ) -> None:

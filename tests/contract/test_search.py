@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import random
 import sqlite3
@@ -19,6 +18,7 @@ from afterglow.store.contract import Store
 from afterglow.store.postgres import PostgresStore
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.turns import Binding
+from tests.kit.databases import all_indexed, unindexed
 from tests.kit.records import KATE, NOON, OTHER, said
 
 WEB = Binding(agent="kate", channel="web", sender="ana")
@@ -94,20 +94,6 @@ async def test_both_databases_rank_alike_to_the_last_bit(tmp_path: Path, postgre
         assert await find(sqlite, query) == await find(postgres, query), query
     await sqlite.close()
     await postgres.close()
-
-
-def unindexed(path: Path) -> int:
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        query = "SELECT count(*) FROM search_terms WHERE id > (SELECT indexed_to FROM search_progress)"
-        return connection.execute(query).fetchone()[0]
-
-
-async def all_indexed(path: Path) -> None:
-    for _ in range(1000):
-        if not unindexed(path):
-            return
-        await asyncio.sleep(0.02)
-    pytest.fail("the index never caught up")
 
 
 @pytest.mark.spec("LOG-7")

@@ -18,8 +18,8 @@ from afterglow.store.search import _mark
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.store.transaction import EVERYONE, Tx
 from afterglow.turns import Binding
-from tests.contract.test_search import all_indexed
 from tests.faults.verbs import all_of_them
+from tests.kit.databases import all_indexed
 from tests.kit.records import NOON, said
 
 FEW, MANY = 20, 2_000

@@ -20,9 +20,10 @@ from afterglow.store.contract import Store
 from afterglow.store.search import KINDS, Kind
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.store.transaction import Tx
-from tests.contract.test_search import all_indexed
 from tests.faults.promises import broken
 from tests.faults.verbs import block, change, summary
+from tests.kit.databases import all_indexed
+from tests.kit.loops import for_each
 from tests.kit.records import KATE, NOON, OTHER, said
 
 pytestmark = pytest.mark.spec("FACT-9")
@@ -230,8 +231,8 @@ async def test_a_neighbour_outside_the_time_is_not_given(store: Store) -> None:
     assert await places(store, "tea") == [("turn", "talk", 1), ("turn", "talk", 2)]
 
 
-@pytest.mark.parametrize(
-    ("text", "more", "said_so"),
+@for_each(
+    "text, more, said_so",
     [
         ("", {}, "no word to search for"),
         ("the", {}, "no word to search for"),

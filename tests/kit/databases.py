@@ -202,3 +202,17 @@ async def other_store(folder: Path) -> AsyncIterator[SQLiteStore]:
         yield store
     finally:
         await store.close()
+
+
+def unindexed(path: Path) -> int:
+    """How many records the index of words does not have yet."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        query = "SELECT count(*) FROM search_terms WHERE id > (SELECT indexed_to FROM search_progress)"
+        return connection.execute(query).fetchone()[0]
+
+
+async def all_indexed(path: Path) -> None:
+    """Wait for the index of words: the store fills it when nothing else is to be written."""
+    async with asyncio.timeout(60):
+        while unindexed(path):  # noqa: ASYNC110 - the store has no event for it
+            await asyncio.sleep(0.02)

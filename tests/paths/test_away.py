@@ -12,6 +12,7 @@ import pytest
 from afterglow.channels import Part
 from afterglow.digest import try_compose_away_digest
 from afterglow.errors import BadInput, ModelBusy
+from afterglow.facts import digest_of
 from afterglow.inbound import Inbound
 from afterglow.memory import Memory
 from afterglow.model.scripted import ScriptedModel
@@ -25,6 +26,7 @@ from afterglow.working import stewardship
 from tests.conftest import OpenStore
 from tests.kit.away import AWAY, DAILY, GOOD, HOURS, PROSE, Chat, answering, away_with, later, stewarded, write
 from tests.kit.databases import other_store
+from tests.kit.loops import for_each
 from tests.kit.records import KATE, NOON, OTHER
 from tests.kit.talks import drain
 from tests.paths.conftest import OpenMemory
@@ -227,14 +229,16 @@ async def test_a_message_that_another_process_handles_is_waited_for_and_taken_ov
 ) -> None:
     monkeypatch.setattr("afterglow.inbound._LOOK_SECONDS", 0.01)
     memory, chat = memory_with(away_summary=AWAY), Chat()
-    done = asyncio.Event()
+    begun, done = asyncio.Event(), asyncio.Event()
 
     async def slow(message: Inbound) -> str:
+        begun.set()
         await done.wait()
         return "slow"
 
     first = asyncio.create_task(memory.on_inbound(Inbound(binding=KATE, text="hi", id="1"), slow, deliver=chat.deliver))
-    await asyncio.sleep(0.05)
+    async with asyncio.timeout(30):
+        await begun.wait()
     second = asyncio.create_task(write(memory, chat, "hi", id="1"))
     await asyncio.sleep(0.1)
     assert not second.done() and chat.seen == []
@@ -296,14 +300,14 @@ async def test_the_rich_text_knows_what_was_learnt_and_what_is_open(memory_with:
     assert kept.remembers
 
 
-async def prosed(memory: Memory, chat: Chat) -> str:
-    """Somebody goes away, two things happen, the work is done while they are away; what they are told."""
-    await write(memory, chat)
-    await memory.record_goal(KATE, "report", "done", step=1, title="Weekly report")
-    await memory.record_goal(KATE, "deploy", "failed", step=1, title="Deploy", note="quota exceeded")
+async def prosed(memory: Memory, chat: Chat, to: Binding = KATE) -> str:
+    """A person goes away, two things happen, the work is done meanwhile; what the person is told."""
+    await write(memory, chat, to=to)
+    await memory.record_goal(to, "report", "done", step=1, title="Weekly report")
+    await memory.record_goal(to, "deploy", "failed", step=1, title="Deploy", note="quota exceeded")
     later(memory, 5 * HOURS)
     await drain(memory)
-    await write(memory, chat)
+    await write(memory, chat, to=to)
     return chat.seen[-2]
 
 
@@ -342,7 +346,7 @@ async def test_words_that_do_not_know_the_newest_event_are_left_out(memory_with:
 
 
 @pytest.mark.spec("AWAY-8")
-@pytest.mark.parametrize(
+@for_each(
     "bad",
     [
         "",
@@ -362,8 +366,10 @@ async def test_words_that_do_not_know_the_newest_event_are_left_out(memory_with:
 async def test_words_that_are_wrong_are_asked_for_again_and_then_done_without(
     memory_with: OpenMemory, bad: str
 ) -> None:
+    to = Binding(agent="kate", channel="telegram", sender=digest_of("person", bad)[:12])
     model, asked = answering(bad)
-    told = await prosed(memory_with(away_summary={**PROSE, "language": "English"}, answering=model), Chat())
+    memory = memory_with(away_summary={**PROSE, "language": "English"}, answering=model)
+    told = await prosed(memory, Chat(), to)
     assert len(asked) == 2 and "no good" in asked[1].instructions
     assert "Deploy: quota exceeded" in told and (not bad or bad[:20] not in told)
 

@@ -7,6 +7,7 @@ import contextlib
 import re
 import socket
 import tempfile
+import threading
 import time
 from collections import Counter
 from datetime import timedelta
@@ -286,14 +287,15 @@ async def test_the_message_waits_for_one_deadline_however_slow_the_store_is(
 async def test_a_deliver_that_is_not_async_does_not_hold_up_the_message_either(memory_with: OpenMemory) -> None:
     memory, chat = memory_with(away_summary={**AWAY, "deadline_seconds": 0.2}), Chat()
     await away_with(memory, chat, "done")
-    ended = list[str]()
+    ended, may_end = list[str](), threading.Event()
 
     def slow(to: Binding, part: Part) -> None:
-        time.sleep(1)
+        may_end.wait(60)
         ended.append("delivered")
 
     handled = await memory.on_inbound(Inbound(binding=KATE), lambda _: list(ended), deliver=slow)
-    assert handled.digest == "failed" and handled.result == [], "it went on while that still slept"
+    assert handled.digest == "failed" and handled.result == [], "it went on while that was still going on"
+    may_end.set()
 
 
 @pytest.mark.spec("AWAY-6", "LOG-4")

@@ -16,7 +16,7 @@ from afterglow import recalled
 from afterglow.clock import FixedClock
 from afterglow.errors import AfterglowError, BadInput, ClaimLost, ModelBadOutput, ModelBusy, ModelStopped, NotFound
 from afterglow.extraction import FACTS_MAX, Outcome
-from afterglow.facts import EVIDENCE_MAX, FactType
+from afterglow.facts import EVIDENCE_MAX, FactType, digest_of
 from afterglow.means import SettingsMeans
 from afterglow.memory import Memory, open_memory
 from afterglow.model import Request, scripted
@@ -33,6 +33,7 @@ from afterglow.turns import Binding, Draft, Turn
 from afterglow.work import Due
 from tests.kit.databases import other_store
 from tests.kit.facts import remember
+from tests.kit.loops import for_each
 from tests.kit.models import as_claims, claiming
 from tests.kit.records import KATE, NOON, OTHER
 from tests.kit.talks import drain, statements
@@ -44,6 +45,11 @@ FACT = {"type": "preference", "content": "The user prefers aisle seats on flight
 
 def fact(turn: int, quote: str = SEATS, **more: Any) -> dict[str, Any]:
     return {**FACT, "turn": turn, "speaker": "user", "quote": quote, **more}
+
+
+def _person(which: object) -> Binding:
+    """Another person for each of the rounds of a loop."""
+    return Binding(agent="kate", channel="telegram", sender=digest_of("person", repr(which))[:12])
 
 
 @pytest.mark.spec("FACT-2", "FACT-3", "FACT-4", "P10")
@@ -82,8 +88,8 @@ async def test_only_what_is_new_is_read(memory_with: OpenMemory) -> None:
 
 
 @pytest.mark.spec("FACT-4")
-@pytest.mark.parametrize(
-    ("claim", "why"),
+@for_each(
+    "claim, why",
     [
         (fact(1, quote="I prefer window seats."), "quote not in the turn"),
         (fact(9, quote="I prefer window seats."), "no such turn"),
@@ -101,11 +107,11 @@ async def test_only_what_is_new_is_read(memory_with: OpenMemory) -> None:
 async def test_what_is_not_proved_is_dropped_and_counted(
     memory_with: OpenMemory, claim: dict[str, Any], why: str
 ) -> None:
-    memory = memory_with(answering=claiming(claim))
-    outcome = await memory.facts.extract(await statements(memory, SEATS))
+    memory, to = memory_with(answering=claiming(claim)), _person(claim)
+    outcome = await memory.facts.extract(await statements(memory, SEATS, to=to))
     assert {reason: n for reason, n in outcome.dropped.items() if n} == {why: 1}
-    assert await memory.facts.list(KATE.owner, status=None) == []
-    ((_, _, reading),) = await memory.store.readings(KATE.owner)
+    assert await memory.facts.list(to.owner, status=None) == []
+    ((_, _, reading),) = await memory.store.readings(to.owner)
     assert (reading.claimed, reading.stored, dict(reading.dropped)) == (1, 0, {why: 1})
 
 
@@ -120,7 +126,7 @@ async def test_a_wrong_number_is_mended_where_one_turn_alone_holds_the_quote(mem
 
 
 @pytest.mark.spec("FACT-4", "P6")
-@pytest.mark.parametrize(
+@for_each(
     "answer",
     [
         "not JSON at all",
@@ -146,14 +152,14 @@ async def test_an_answer_of_no_use_is_asked_for_once_more_and_then_tried_later(
         asked += 1
         return answer
 
-    memory = memory_with(answering=ScriptedModel(script))
-    session = await statements(memory, SEATS)
+    memory, to = memory_with(answering=ScriptedModel(script)), _person(answer)
+    session = await statements(memory, SEATS, to=to)
     with pytest.raises(ModelBadOutput):
         await memory.facts.extract(session)
     assert asked == 2
-    assert await memory.facts.list(KATE.owner, status=None) == []
-    assert (await memory.session(session.id, owner=KATE.owner)).facts_seq == 0, "what was not read is not called read"
-    (waiting,) = [each for each in await memory.store.work_list(KATE.owner) if each.kind == "facts"]
+    assert await memory.facts.list(to.owner, status=None) == []
+    assert (await memory.session(session.id, owner=to.owner)).facts_seq == 0, "what was not read is not called read"
+    (waiting,) = [each for each in await memory.store.work_list(to.owner) if each.kind == "facts"]
     assert waiting.attempts == 1 and waiting.last_error, "it is tried again later, and parked where a person sees it"
 
 

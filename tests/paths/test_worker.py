@@ -28,6 +28,18 @@ async def ask(store: Store, *subjects: str) -> None:
         await store.mark_due("o", Due(kind="context", at=NOON, reason="interval", subject=subject))
 
 
+def waiting(store: Store, monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Is set when a worker begins to wait for work."""
+    begun, wait = asyncio.Event(), store.wait_for_work
+
+    async def wait_for_work(seconds: float) -> None:
+        begun.set()
+        await wait(seconds)
+
+    monkeypatch.setattr(store, "wait_for_work", wait_for_work)
+    return begun
+
+
 async def test_all_that_is_due_is_done_once(store: Store) -> None:
     done: list[str] = []
 
@@ -122,26 +134,37 @@ async def test_a_result_that_is_refused_is_dropped_and_the_work_tried_again(stor
     assert (work.state, work.last_error) == ("waiting", "ClaimLost: somebody else was first")
 
 
-async def test_a_long_act_keeps_its_lease(open_store: OpenStore) -> None:
-    store = await open_store(SystemClock())
-    limits = Limits(lease_seconds=0.6)
+async def test_a_long_act_keeps_its_lease(store: Store, clock: FixedClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lease runs by the store's clock, which is moved by hand; the worker renews it by the time that really passes."""
+    limits = Limits(lease_seconds=0.3)
+    begun, may_end = asyncio.Event(), asyncio.Event()
+    renewed = 0
+    renew = store.renew
 
-    begun = asyncio.Event()
+    async def counted(claim: Claim, limits: Limits) -> Claim:
+        nonlocal renewed
+        again = await renew(claim, limits)
+        renewed += 1
+        return again
 
     async def act(claim: Claim) -> Commit | None:
         begun.set()
-        await asyncio.sleep(2)
+        await may_end.wait()
         return None
 
+    monkeypatch.setattr(store, "renew", counted)
     await ask(store, "s1")
     working = asyncio.create_task(worker(store, act, limits=limits).drain())
-    await begun.wait()
-    taken: list[Claim] = []
-    while not working.done():
-        taken += await store.claim(["context"], limit=1, holder="thief", limits=limits)
-        await asyncio.sleep(0.1)
-    assert taken == []
-    assert await working == 1
+    async with asyncio.timeout(60):
+        await begun.wait()
+        for _ in range(5):
+            clock.move(0.2)
+            assert await store.claim(["context"], limit=1, holder="thief", limits=limits) == []
+            since = renewed + 2  # one may have been under way when the clock was moved
+            while renewed < since:  # noqa: ASYNC110 - the worker has no event for it
+                await asyncio.sleep(0.01)
+        may_end.set()
+        assert await working == 1
 
 
 async def test_an_act_whose_claim_has_passed_on_is_stopped(open_store: OpenStore) -> None:
@@ -161,7 +184,9 @@ async def test_an_act_whose_claim_has_passed_on_is_stopped(open_store: OpenStore
     assert not reached_end
 
 
-async def test_a_running_worker_is_woken_by_new_work_and_stops_when_told(open_store: OpenStore) -> None:
+async def test_a_running_worker_is_woken_by_new_work_and_stops_when_told(
+    open_store: OpenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = await open_store(SystemClock())
     done = asyncio.Event()
 
@@ -170,8 +195,9 @@ async def test_a_running_worker_is_woken_by_new_work_and_stops_when_told(open_st
         return None
 
     stop = asyncio.Event()
+    waits = waiting(store, monkeypatch)
     running = asyncio.create_task(worker(store, act).run(stop))
-    await asyncio.sleep(0.3)
+    await asyncio.wait_for(waits.wait(), 30)
     await ask(store, "s1")
     await asyncio.wait_for(done.wait(), 30)
     stop.set()
@@ -186,10 +212,11 @@ def test_waiting_doubles_up_to_the_limit_and_chance_shortens_it_by_half_at_most(
 @pytest.mark.spec("P7")
 async def test_a_slow_piece_of_work_holds_up_no_other(open_store: OpenStore) -> None:
     store = await open_store(SystemClock())
-    slow_ends, quick_done = asyncio.Event(), asyncio.Event()
+    slow_begun, slow_ends, quick_done = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def act(claim: Claim) -> Commit | None:
         if claim.subject == "slow":
+            slow_begun.set()
             await slow_ends.wait()
         else:
             quick_done.set()
@@ -198,7 +225,7 @@ async def test_a_slow_piece_of_work_holds_up_no_other(open_store: OpenStore) -> 
     stop = asyncio.Event()
     running = asyncio.create_task(worker(store, act).run(stop))
     await ask(store, "slow")
-    await asyncio.sleep(0.3)
+    await asyncio.wait_for(slow_begun.wait(), 30)
     await ask(store, "quick")
     await asyncio.wait_for(quick_done.wait(), 30)
     slow_ends.set()
