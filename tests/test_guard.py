@@ -17,6 +17,7 @@ from afterglow.guard import DEPTH_MAX, default_trust, redact, redact_within, str
 from tests import guard_corpus as corpus
 from tests.guard_corpus import Planted
 from tests.kit.loops import for_each
+from tests.kit.patience import patience
 
 MARKER = re.compile(r"\[redacted: [A-Za-z][\w -]{1,30}\]")
 GITHUB = "gh" + "p_" + corpus.some(Random("one"), corpus.ALNUM, 36)
@@ -186,10 +187,12 @@ HOSTILE = (
 
 @pytest.mark.spec("LOG-4")
 @for_each("unit", HOSTILE)
-def test_a_long_hostile_text_ends_in_reasonable_time(unit: str) -> None:
-    """Time that grew with the square of the length would be many minutes here, and somebody would notice."""
+def test_a_long_hostile_text_does_not_hang(unit: str) -> None:
+    """Time that grew with the square of the length would be many minutes here."""
     text = unit * (300_000 // len(unit))
-    assert len(redact(text).text) <= 2 * len(text)
+    with patience():
+        redacted = redact(text).text
+    assert len(redacted) <= 2 * len(text)
 
 
 # --- Private parts ----------------------------------------------------------------------------------------------------

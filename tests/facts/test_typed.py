@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from afterglow.facts.typed import is_framed, is_typed
 from tests.kit.loops import for_each
+from tests.kit.patience import patience
 
 
 @pytest.mark.spec("FACT-10")
@@ -103,9 +102,8 @@ def test_what_is_denied_before_the_quote_is_not_stated() -> None:
     "part",
     ["a-", "a.", "' ", "[10:02 ", "x:\n", "about me:\nI a\n", "<a>", "``` ", '" a', "- ", "я ", "1.", "::", " \t"],
 )
-def test_a_hostile_text_takes_no_long_time(part: str) -> None:
+def test_a_hostile_text_does_not_hang(part: str) -> None:
     text = part * (200_000 // len(part)) + "\nI like tea"
-    before = time.process_time()
-    is_typed("I like tea", text)
-    is_framed("I like tea", "The user likes tea.", text)
-    assert time.process_time() - before < 3
+    with patience():
+        is_typed("I like tea", text)
+        is_framed("I like tea", "The user likes tea.", text)
