@@ -7,8 +7,11 @@ import logging
 import os
 import re
 import signal
+import socket
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,21 +25,38 @@ from afterglow.model import ToolCall
 from afterglow.model.offline import OfflineModel
 from afterglow.model.scripted import ScriptedModel, calls
 from afterglow.settings import AnsweringSettings, McpServerSettings, Settings
+from tests.kit.processes import ROOT, Process
 from tests.kit.records import KATE
-from tests.sources.conftest import free_port, running
+from tests.sources.conftest import free_port
 
 SERVER = str(Path(__file__).with_name("mcp_server.py"))
 COMMAND = (sys.executable, SERVER)
+SMALL = (sys.executable, str(Path(__file__).with_name("small_mcp_server.py")))
+"""A server that starts at once, where it does not matter which library answers."""
+SCRIPT = "import runpy, sys; del sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__')"
+"""What a forked process does to be the server."""
 NOWHERE: Any = None
 """Where such a tool is used does not matter to it."""
 
 pytestmark = pytest.mark.spec("AGENT-8")
 
 
+@contextmanager
+def serving(port: int) -> Iterator[None]:
+    """The server on this port, from when it takes connections until it is killed."""
+    with Process(SERVER, str(port), script=SCRIPT, imports=("mcp.server", "uvicorn"), cwd=ROOT) as process:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            with suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port)):
+                break
+            assert process.poll() is None, "it ended"
+            time.sleep(0.02)
+        yield
+
+
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    port = free_port()
-    with running(*COMMAND, str(port), port=port):
+    with serving(port := free_port()):
         yield f"http://127.0.0.1:{port}/mcp"
 
 
@@ -53,10 +73,15 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mcp_tools, "_AGAIN_SECONDS", 0.05)
 
 
+def started() -> set[int]:
+    """The processes that this one has started, but for the one that forks servers."""
+    return {child.pid for child in psutil.Process().children() if "tests.kit.processes" not in child.cmdline()}
+
+
 @pytest.fixture
 async def opened() -> AsyncIterator[Any]:
     """Tools of servers, which are let go of in the end, and leave no process behind."""
-    before = {child.pid for child in psutil.Process().children(recursive=True)}
+    before = started()
     made: list[McpTools] = []
 
     def open_some(environ: dict[str, str] | None = None, **servers: McpServerSettings) -> McpTools:
@@ -66,7 +91,7 @@ async def opened() -> AsyncIterator[Any]:
     yield open_some
     for each in made:
         await each.close()
-    assert {child.pid for child in psutil.Process().children(recursive=True)} <= before
+    assert started() <= before
 
 
 async def called(tools: list[Tool], name: str, seconds_max: float = 60, **arguments: Any) -> tuple[str, bool]:
@@ -124,7 +149,7 @@ async def test_a_server_sees_the_variables_it_is_given_and_no_others(
     opened: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OTHER_SECRET", "s3cret")
-    given = McpServerSettings(command=COMMAND, environment=("TOKEN", "UNSET"), password_env="PASSWORD")
+    given = McpServerSettings(command=SMALL, environment=("TOKEN", "UNSET"), password_env="PASSWORD")
     some = opened({"TOKEN": "abc", "PASSWORD": "word", "OTHER_SECRET": "s3cret"}, sky=given)
     names = ["TOKEN", "UNSET", "PASSWORD", "OTHER_SECRET"]
     assert await called(await some.tools(), "sky_sees", names=names) == ("abc,nothing,word,nothing", False)
@@ -140,7 +165,7 @@ async def test_a_private_address_is_not_reached_unless_allowed(
 
 
 async def test_a_server_that_dies_is_started_again(opened: Any, caplog: pytest.LogCaptureFixture) -> None:
-    some = opened(sky=McpServerSettings(command=COMMAND))
+    some = opened(sky=McpServerSettings(command=SMALL))
     first, _ = await called(await some.tools(), "sky_which")
     said, failed = await called(await some.tools(), "sky_dies")
     assert failed and "the server sky gave no answer" in said
@@ -168,12 +193,12 @@ async def test_a_server_on_the_web_that_is_restarted_is_connected_again(opened: 
     port = free_port()
     settings = McpServerSettings(address=f"http://127.0.0.1:{port}/mcp", allow_private=True)
     some = opened(sky=settings)
-    with running(*COMMAND, str(port), port=port):
+    with serving(port):
         tools = await some.tools()
         assert await called(tools, "sky_weather", city="Oslo") == ("rain in Oslo for 1 days", False)
     said, failed = await called(tools, "sky_weather", city="Oslo")
     assert failed and "the server sky" in said
-    with running(*COMMAND, str(port), port=port):
+    with serving(port):
         assert not (await called(await there_again(some), "sky_weather", city="Oslo"))[1]
 
 
@@ -230,7 +255,7 @@ async def test_nothing_is_started_before_it_is_asked_for(opened: Any) -> None:
 @pytest.mark.spec("AGENT-8")
 async def test_the_agent_uses_the_tools_of_the_servers_it_may_use(tmp_path: Path, address: str) -> None:
     servers = {
-        "sky": over("stdio", address),
+        "sky": McpServerSettings(command=SMALL),
         "web": over("http", address),
         "gone": McpServerSettings(command=("/no/x",)),
     }
@@ -240,10 +265,10 @@ async def test_the_agent_uses_the_tools_of_the_servers_it_may_use(tmp_path: Path
         answering=AnsweringSettings(mcp_servers=("sky", "gone"), tools=("memory_search",)),
     )
     model = ScriptedModel([calls(("sky_weather", {"city": "Oslo"}), ("web_weather", {"city": "Bergen"})), "It rains."])
-    before = {child.pid for child in psutil.Process().children(recursive=True)}
+    before = started()
     async with open_agent(settings, model=model, binding=KATE) as agent:
         events = [each async for each in agent.stream("Weather?") if isinstance(each, ToolUsed)]
-    assert {child.pid for child in psutil.Process().children(recursive=True)} <= before
+    assert started() <= before
     assert [(each.result, each.failed) for each in events if each.name == "sky_weather"] == [
         ("rain in Oslo for 1 days", False)
     ]
@@ -254,10 +279,10 @@ async def test_the_agent_uses_the_tools_of_the_servers_it_may_use(tmp_path: Path
 
 async def test_without_a_model_no_server_is_started(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, mcp_servers={"sky": McpServerSettings(command=COMMAND)})
-    before = {child.pid for child in psutil.Process().children(recursive=True)}
+    before = started()
     async with open_agent(settings, model=OfflineModel(), binding=KATE) as agent:
         assert "No model is set up" in await agent.invoke("Weather?")
-        assert {child.pid for child in psutil.Process().children(recursive=True)} <= before
+        assert started() <= before
 
 
 @pytest.fixture(autouse=True)
