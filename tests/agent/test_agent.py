@@ -137,7 +137,7 @@ async def test_a_timeout_folds_the_whole_session_into_its_summary(agent_with: Op
     assert await agent.invoke("", "session_timeout") == "", "there is nothing more to fold"
     await agent.invoke("And now?")
     assert (await session_of(agent)).id == session.id, "it goes on where it was"
-    assert await agent.invoke("", "session_timeout", to=OTHER) == "", "nor where nobody ever wrote"
+    assert await agent.invoke("", "session_timeout", to=OTHER) == "", "nor where no person ever wrote"
 
 
 @pytest.mark.spec("AGENT-4", "P6")
@@ -165,7 +165,7 @@ async def test_over_the_limit_the_compaction_is_due_behind_the_reply(
         await agent.memory.settle()
     session = await session_of(agent)
     assert marked and set(marked) == {("context", "threshold")}
-    assert session.folded.to_seq > 0 and session.folded.waits == 0, "folded, and nobody waited for it"
+    assert session.folded.to_seq > 0 and session.folded.waits == 0, "folded, and no answer waited for it"
     kept = await agent.memory.turns(session, first_seq=session.folded.to_seq + 1)
     assert kept[0].role == "user" and len(kept) >= 2, "the last exchange stays as it was said"
     assert (await agent.memory.context(session)).tokens <= 1500
@@ -315,7 +315,7 @@ async def test_only_so_many_calls_of_one_reply_are_made_and_few_at_once(agent_wi
 @pytest.mark.spec("AGENT-8", "P8")
 async def test_after_so_many_rounds_of_tools_the_model_must_answer(agent_with: OpenAgent) -> None:
     def script(request: Request) -> scripted.Step:
-        assert request.tools, "they are named to the last, for providers refuse a talk with tools that nobody named"
+        assert request.tools, "they are named to the last, for providers refuse a talk with tools that were not named"
         return calls(("file_list", {})) if request.may_call else "Then without."
 
     agent = agent_with(script, settings={"answering": {"tool_rounds_max": 3}})

@@ -1,4 +1,4 @@
-"""An agent that is called from a node of somebody else's LangGraph graph stays its own."""
+"""An agent that is called from a node of another program's LangGraph graph stays its own."""
 
 from __future__ import annotations
 

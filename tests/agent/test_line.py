@@ -1,4 +1,4 @@
-"""enqueue: one session's messages in order, sessions side by side, nothing lost, and nobody waits for himself."""
+"""enqueue: one session's messages in order, sessions side by side, nothing lost, and no answer waits for itself."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ async def test_a_callback_may_invoke_the_same_session_or_enqueue_there(agent_wit
 
 
 @pytest.mark.spec("AGENT-6", "P6")
-async def test_a_callback_that_fails_harms_nobody(agent_with: OpenAgent) -> None:
+async def test_a_callback_that_fails_harms_no_answer(agent_with: OpenAgent) -> None:
     agent = agent_with()
 
     def reply(text: str) -> None:
@@ -286,7 +286,7 @@ async def test_two_hundred_sessions_at_once_with_failures_thrown_in(agent_with: 
 @pytest.mark.spec("AGENT-6", "P6")
 @pytest.mark.parametrize("failure", ["wrong_key", "settings"])
 async def test_what_is_set_up_wrong_takes_no_message_away(agent_with: OpenAgent, failure: str) -> None:
-    """However often it is tried: the message is in the log, and answered when that is mended."""
+    """However often it is tried: the message is in the log, and answered when that is put right."""
     agent = agent_with(lambda request: scripted.WRONG_KEY, settings=SOON)
     if failure == "settings":
 
@@ -306,14 +306,14 @@ async def test_what_is_set_up_wrong_takes_no_message_away(agent_with: OpenAgent,
     await agent.close(1)
     assert [each.text for each in await agent.memory.store.waiting_messages(KATE.owner, KATE.owner)] == ["hello"]
     assert [turn.text for turn in await turns_of(agent)] == ["hello"], "it is in the log before anything can fail"
-    mended = agent_with(settings=SOON)
-    await mended.resume()
-    await until_nothing_waits(mended)
-    assert [turn.text for turn in await turns_of(mended)] == ["hello", "You said: hello"]
+    repaired = agent_with(settings=SOON)
+    await repaired.resume()
+    await until_nothing_waits(repaired)
+    assert [turn.text for turn in await turns_of(repaired)] == ["hello", "You said: hello"]
 
 
 @pytest.mark.spec("AGENT-6")
-async def test_whoever_waits_for_a_message_is_told_whatever_becomes_of_it(agent_with: OpenAgent) -> None:
+async def test_the_caller_that_waits_for_a_message_is_told_all_that_becomes_of_it(agent_with: OpenAgent) -> None:
     agent = agent_with(ScriptedModel(echo, delay_seconds=0.3))
     twice = [await agent.enqueue("hello", key="update 7") for _ in range(2)]
     async with asyncio.timeout(30):
@@ -501,7 +501,7 @@ async def test_many_messages_do_not_have_a_dead_provider_asked_as_often(
 
 @pytest.mark.spec("AGENT-6", "P6")
 @pytest.mark.parametrize(("attempts_max", "at_most"), [(1, 300), (5, 60)])
-async def test_somebody_waits_so_that_no_pause_of_a_line_is_long(
+async def test_a_person_waits_so_no_pause_of_a_line_is_long(
     agent_with: OpenAgent, store: Store, attempts_max: int, at_most: int
 ) -> None:
     work = {"backoff_seconds": 3600, "backoff_max_seconds": 7200, "attempts_max": attempts_max}
@@ -677,7 +677,7 @@ async def test_an_answer_that_takes_its_own_message_back_ends_and_its_session_go
 
 
 @pytest.mark.spec("AGENT-6", "P1")
-async def test_a_message_that_comes_while_the_agent_closes_is_kept_and_whoever_awaits_it_is_told(
+async def test_a_message_that_comes_while_the_agent_closes_is_kept_and_its_awaiter_is_told(
     agent_with: OpenAgent, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     agent, put, written, closed = agent_with(), store.put_message, asyncio.Event(), asyncio.Event()
@@ -699,7 +699,7 @@ async def test_a_message_that_comes_while_the_agent_closes_is_kept_and_whoever_a
         with pytest.raises(BadInput, match="answered when it runs again"):
             await handle
     (kept,) = await store.waiting_messages(KATE.owner, KATE.owner)
-    assert kept.listener is None, "so that nobody waits for this one to fetch the answer"
+    assert kept.listener is None, "so that no process waits for this one to fetch the answer"
     following = agent_with()
     await following.resume()
     await until_nothing_waits(following)

@@ -170,7 +170,7 @@ async def test_a_server_that_dies_is_started_again(opened: Any, caplog: pytest.L
     said, failed = await called(await some.tools(), "sky_dies")
     assert failed and "the server sky gave no answer" in said
     second, _ = await called(await there_again(some), "sky_which")
-    os.kill(int(second), signal.SIGKILL)  # while nobody asks
+    os.kill(int(second), signal.SIGKILL)  # while nothing is asked
     await until_gone(some)
     third, failed = await called(await there_again(some), "sky_which")
     assert not failed and len({first, second, third}) == 3
@@ -225,7 +225,7 @@ async def test_a_server_that_is_none_is_told_of_once_and_has_no_tools(
     assert re.search(rf"^the tools of the MCP server none are missing: .*{why}", told[0])
 
 
-async def test_a_server_that_says_nothing_delays_nobody_for_long(
+async def test_a_server_that_says_nothing_delays_no_answer_for_long(
     opened: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(mcp_tools, "_PATIENCE_SECONDS", 0.2)

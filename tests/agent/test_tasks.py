@@ -567,7 +567,7 @@ async def test_whose_it_is_must_be_said(agent_with: OpenAgent) -> None:
 
 
 @pytest.mark.spec("SAFE-2")
-async def test_nobody_reaches_another_owners_tasks(agent_with: OpenAgent) -> None:
+async def test_another_owners_tasks_cannot_be_reached(agent_with: OpenAgent) -> None:
     agent = agent_with()
     await agent.tasks.create("Say hello", cron="0 9 * * *", id="mine")
     for act in (agent.tasks.show, agent.tasks.cancel, agent.tasks.run):
@@ -635,7 +635,7 @@ async def test_of_two_workers_only_the_primarys_runs_tasks(
     second = agent_with(script("second"), over=await open_store(), settings={"work": {"poll_seconds": 0.05}})
 
     async def due(name: str) -> None:
-        """A task becomes due, by a step of the clock that ends nobody's lease, and is done."""
+        """A task becomes due, by a step of the clock that ends no lease, and is done."""
         task = await first.tasks.create("Say hello", at=clock.now() + timedelta(seconds=1), id=name)
         clock.move(2)
         await _until(first, task, 1)
@@ -655,7 +655,7 @@ async def test_of_two_workers_only_the_primarys_runs_tasks(
 async def test_who_is_not_primary_leaves_tasks_alone(agent_with: OpenAgent, clock: FixedClock) -> None:
     agent = agent_with(settings={"work": {"poll_seconds": 0.01}})
     store = agent.memory.store
-    await store.take_primary("somebody else", 1, lease_seconds=3600)
+    await store.take_primary("another", 1, lease_seconds=3600)
     task = await agent.tasks.create("Say hello", at=NOON + timedelta(seconds=1))
     clock.move(2)
     async with working(store, agent.acts, agent.memory.settings, "auto") as beside:

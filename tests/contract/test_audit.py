@@ -57,7 +57,7 @@ NOT_AUDITED = {
 }
 """What writes, and is not in the audit, each with the reason."""
 TURNS = ("append", "begin_exchange")
-"""What has a line only where somebody else writes to the session than before."""
+"""What has a line only where another writes to the session than before."""
 AUDITED = sorted(set(WRITING) - set(NOT_AUDITED))
 
 

@@ -173,7 +173,7 @@ async def test_a_reading_that_does_not_begin_where_the_session_was_read_to_is_re
     for from_seq, to_seq in ((0, 3), (1, 3), (3, 4)):
         read = Read(session="talk", from_seq=from_seq, to_seq=to_seq, claim=claim, reading=verbs.READING)
         gathered = Gathered(version=version, new=(verbs.fact("new", content="It is hot."),))
-        await refused(store, store.commit_facts(OWNER, gathered, read), match="read by somebody else meanwhile")
+        await refused(store, store.commit_facts(OWNER, gathered, read), match="meanwhile")
     await store.commit_facts(OWNER, gathered, replace(read, from_seq=2))
     assert (await store.session(OWNER, "talk")).facts_seq == 4
 
@@ -205,7 +205,7 @@ async def test_blocks_that_began_at_another_version_are_refused_though_their_cla
     for version in (0, 2):
         for block in (verbs.block("to-fold", 1, 2), verbs.block("to-fold", 3, 4)):
             late = store.commit_blocks(OWNER, "to-fold", verbs.change(block, version=version), claim)
-            await refused(store, late, match="compacted by somebody else meanwhile")
+            await refused(store, late, match="meanwhile")
     change = verbs.change(verbs.block("to-fold", 3, 4), version=1)
     assert (await store.commit_blocks(OWNER, "to-fold", change, claim)).folded.to_seq == 4
 
@@ -218,7 +218,7 @@ async def test_a_summary_that_began_at_another_place_is_refused_though_its_claim
     await store.commit_summary(OWNER, early, before_seq=0)
     for before_seq in (0, 1, 3):
         late = store.commit_summary(OWNER, verbs.summary("to-fold"), before_seq=before_seq, claim=claim)
-        await refused(store, late, match="summarised by somebody else meanwhile")
+        await refused(store, late, match="meanwhile")
     await store.commit_summary(OWNER, verbs.summary("to-fold"), before_seq=2, claim=claim)
     assert await store.work_list(OWNER, "claimed", kind="summary") == []
 

@@ -123,7 +123,7 @@ async def test_turns_that_are_not_there_are_an_error(store: Store) -> None:
 
 
 @pytest.mark.spec("CTX-7")
-async def test_blocks_of_every_level_over_a_forgotten_turn_are_made_anew_of_what_is_left(store: Store) -> None:
+async def test_blocks_of_every_level_over_a_forgotten_turn_are_remade_of_what_is_left(store: Store) -> None:
     await merged(store)
     before = await store.session(OWNER, "talk")
     done = await store.forget_turns(OWNER, "talk", 3, 3)
@@ -229,7 +229,7 @@ async def test_what_waited_for_approval_waits_again_when_what_took_its_place_is_
     assert (await store.fact(OWNER, tea.id)).status == "superseded"
     await store.forget_turns(OWNER, "talk", 3, 3)
     back = await store.fact(OWNER, tea.id)
-    assert (back.status, back.why) == (status, why), "nobody approved it meanwhile"
+    assert (back.status, back.why) == (status, why), "it was not approved meanwhile"
 
 
 @pytest.mark.spec("FACT-5")
@@ -460,7 +460,7 @@ async def test_a_forgotten_session_is_gone_with_all_that_was_made_of_it(store: S
     assert await broken(store) == []
 
 
-async def test_a_session_of_the_same_name_may_begin_anew(store: Store, clock: FixedClock) -> None:
+async def test_another_session_of_the_same_name_may_begin(store: Store, clock: FixedClock) -> None:
     session = await made(store)
     await forget_session(store, session)
     clock.move(3600)
@@ -544,7 +544,7 @@ async def test_who_was_joined_to_a_forgotten_owner_keeps_what_is_its_own(store: 
     assert [(proof.session, proof.seq) for proof in left.evidence] == [("mine", 1)]
 
 
-async def test_an_owner_that_goes_on_talking_begins_anew(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_owner_that_goes_on_talking_begins_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verbs_of_forgetting, "TURNS_AT_ONCE", 2)
     await made(store)
     assert not (await store.forget_owner(OWNER)).done

@@ -67,7 +67,7 @@ async def test_what_another_listens_for_stays_as_answered_until_it_is_handed_ove
     assert not await store.take_back(KATE.owner, "line", "two"), "who took it first hands it over"
 
 
-async def test_what_nobody_is_to_hear_of_stays_for_nobody(store: Store) -> None:
+async def test_an_answer_that_no_process_is_to_hand_over_does_not_stay(store: Store) -> None:
     await store.put_message(waiting("one", "another"))
     await store.end_messages(await claimed(store), ["one"])
     assert await keys(store) == []

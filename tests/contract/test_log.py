@@ -198,14 +198,14 @@ async def test_an_alias_joins_two_owners_and_rewrites_no_row(store: Store) -> No
     assert (await store.turn(KATE.owner, theirs.session, 1)).owner == web.owner
     assert (await store.append(web.owner, web, said("more"))).session == theirs.session
     await store.close_session(KATE.owner, theirs.session)
-    anew = await store.append(web.owner, web, said("anew", key="k"))
-    assert anew.owner == web.owner
-    assert {s.id for s in await store.sessions(KATE.owner)} == {mine.session, theirs.session, anew.session}
+    again = await store.append(web.owner, web, said("again", key="k"))
+    assert again.owner == web.owner
+    assert {s.id for s in await store.sessions(KATE.owner)} == {mine.session, theirs.session, again.session}
 
     await store.part(web.owner)
-    assert {s.id for s in await store.sessions(web.owner)} == {theirs.session, anew.session}
+    assert {s.id for s in await store.sessions(web.owner)} == {theirs.session, again.session}
     assert [s.id for s in await store.sessions(KATE.owner)] == [mine.session]
-    assert await store.append(web.owner, web, said("anew", key="k")) == anew
+    assert await store.append(web.owner, web, said("again", key="k")) == again
 
 
 async def test_an_owner_that_does_not_exist_is_not_joined(store: Store) -> None:

@@ -76,7 +76,7 @@ async def test_a_timer_that_is_rearmed_does_not_put_off_work_that_is_due(store: 
     assert len(await take(store)) == 1
 
 
-async def test_claimed_work_is_nobody_elses_until_the_lease_ends(store: Store, clock: FixedClock) -> None:
+async def test_claimed_work_is_not_claimed_again_until_the_lease_ends(store: Store, clock: FixedClock) -> None:
     await store.mark_due("o", due())
     (first,) = await take(store)
     clock.move(59)

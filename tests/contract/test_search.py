@@ -116,7 +116,7 @@ async def test_words_are_found_before_the_index_has_them_and_after(
 
 
 @pytest.mark.spec("LOG-7", "P7")
-async def test_an_index_that_cannot_be_written_holds_nobody_up(
+async def test_an_index_that_cannot_be_written_does_not_hold_up_writers(
     tmp_path: Path, clock: FixedClock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.CRITICAL)

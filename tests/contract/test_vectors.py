@@ -1,4 +1,4 @@
-"""Vectors: made behind what is written, lost by no kill, made twice by nobody, remade when the embedder changes."""
+"""Vectors: made behind what is written, lost by no kill, never made twice, remade when the embedder changes."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ async def test_an_embedder_that_fails_leaves_its_work_due(store: Store) -> None:
     assert "not now" in (waiting.last_error or "")
 
 
-async def test_whoever_lost_the_claim_writes_no_vector(store: Store) -> None:
+async def test_a_worker_that_lost_the_claim_writes_no_vector(store: Store) -> None:
     await say(store, "my puppy ran off")
     await store.use_embedder("themes")
     await store.sweep_vectors()
@@ -234,7 +234,7 @@ async def test_what_is_forgotten_leaves_memory_with_the_next_search(store: Store
 
 
 @pytest.mark.spec("SAFE-3", "P12")
-async def test_an_owner_that_begins_anew_has_nothing_in_memory_of_before(store: Store, clock: FixedClock) -> None:
+async def test_an_owner_that_begins_again_has_nothing_in_memory_of_before(store: Store, clock: FixedClock) -> None:
     await say(store, "my puppy ran off", "the train was late")
     embedder = Themes()
     await work(store, embedder)
@@ -334,7 +334,7 @@ async def test_all_that_does_not_wait_for_the_embedder_is_read_while_it_works(
         assert (await memory_search(store, meaning, KATE.owner, "puppy")).hits[0].seq == 1
 
 
-async def test_how_near_texts_are_is_said_by_the_embedder_and_by_nobody_where_it_fails(store: Store) -> None:
+async def test_only_the_embedder_says_how_near_texts_are(store: Store) -> None:
     embedder = Themes()
     meaning = Meaning(store, embedder)
     made: dict[str, Sequence[float]] = {}
@@ -351,7 +351,7 @@ async def test_how_near_texts_are_is_said_by_the_embedder_and_by_nobody_where_it
 async def test_owners_see_their_own_vectors_and_those_joined_to_them(store: Store) -> None:
     await say(store, "my puppy ran off")
     await say(store, "a cat sat there", binding=WEB, session="web")
-    await say(store, "an animal of somebody else", "dog", binding=OTHER, session="other")
+    await say(store, "an animal of another", "dog", binding=OTHER, session="other")
     embedder = Themes()
     await work(store, embedder)
     meaning = Meaning(store, embedder)

@@ -1,4 +1,4 @@
-"""While somebody is away: goal events, presence, the digest before the message, prose, and the daily one."""
+"""While a person is away: goal events, presence, the digest before the message, prose, and the daily one."""
 
 from __future__ import annotations
 
@@ -326,7 +326,7 @@ async def test_prose_is_made_while_the_person_is_away_and_never_when_they_are_ba
     await memory.record_goal(KATE, "deploy", "failed", step=1, title="Deploy", note="quota exceeded")
     later(memory, 4 * HOURS)
     await drain(memory)
-    assert len(asked) == 2, "more happened, so the words are made anew"
+    assert len(asked) == 2, "more happened, so the words are made again"
     await drain(memory)
     await write(memory, chat)
     assert GOOD in chat.seen[-2] and len(asked) == 2
@@ -454,7 +454,7 @@ async def test_at_night_it_waits_for_the_morning_but_an_answer_does_not(memory_w
 
 
 @pytest.mark.spec("AWAY-10")
-async def test_while_somebody_writes_they_are_not_told_unasked(memory_with: OpenMemory) -> None:
+async def test_a_person_who_is_writing_is_not_told_unasked(memory_with: OpenMemory) -> None:
     chat = Chat()
     memory = memory_with(away_summary=DAILY, timeout_summarize_seconds=1800)
     memory.deliver = chat.deliver
@@ -537,7 +537,7 @@ async def test_what_was_forgotten_goes_from_the_words_of_digests_and_an_owner_go
     assert await memory.store.presence(KATE.owner, "kate") is None
     assert await memory.store.rows_holding(["Found a hotel"]) != [], "ben's is there"
     assert len(await memory.goals(OTHER)) == 1
-    assert (await write(memory, chat)).stopped_by == "first", "it begins anew"
+    assert (await write(memory, chat)).stopped_by == "first", "it begins again"
 
 
 @pytest.mark.spec("SAFE-3", "P12")

@@ -1,4 +1,4 @@
-"""Where two things meet while somebody is away: joined owners, two processes, a slow store, a forgetting, an import."""
+"""Where two things meet while a person is away: joined owners, two processes, a slow store, a forgetting, an import."""
 
 from __future__ import annotations
 

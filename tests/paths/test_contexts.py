@@ -116,7 +116,9 @@ async def test_6_the_count_of_tokens_stays_stable_over_a_long_conversation(memor
 
 
 @pytest.mark.spec("SRC-5", "AGENT-3")
-async def test_7_and_8_whoever_answers_is_shown_what_the_calendar_says_and_can_use_it(memory_with: OpenMemory) -> None:
+async def test_7_and_8_the_agent_that_answers_is_shown_what_the_calendar_says_and_can_use_it(
+    memory_with: OpenMemory,
+) -> None:
     memory = memory_with(sources={"calendar": Calendar("Dentist at 2 PM, in 45 minutes.")})
     await exchanges(memory, 5)
 
@@ -255,7 +257,7 @@ def worker(memory: Memory, **limits: float) -> Worker:
 
 
 @pytest.mark.spec("P6", "P5", "SAFE-4")
-async def test_a_model_that_is_down_for_a_whole_day_loses_nothing_delays_nobody_and_is_caught_up_with(
+async def test_a_model_that_is_down_for_a_whole_day_loses_nothing_delays_no_reply_and_is_caught_up_with(
     memory_with: OpenMemory, clock: FixedClock
 ) -> None:
     is_down = True
@@ -337,7 +339,7 @@ async def test_of_two_workers_that_fold_the_same_turns_one_wins_and_nothing_is_l
         Worker(m.store, {"context": m.contexts.act}, holder=h, limits=Limits()) for m, h in ((here, "a"), (there, "b"))
     )
     running = asyncio.create_task(first.drain())
-    while both.n_waiting == 0:  # noqa: ASYNC110 - a barrier tells nobody
+    while both.n_waiting == 0:  # noqa: ASYNC110 - a barrier has no event for it
         await asyncio.sleep(0.01)
     clock.move(200)  # the lease of the first is over
     await asyncio.gather(running, second.drain())
@@ -355,7 +357,7 @@ async def test_a_commit_that_began_at_another_version_changes_nothing(memory_wit
     session = await exchanges(memory, 5)
     await store.commit_blocks(KATE.owner, session.id, change(block(session.id, 1, 4)))
     for late in (change(block(session.id, 1, 4)), change(block(session.id, 5, 6))):
-        with pytest.raises(ClaimLost, match="compacted by somebody else"):
+        with pytest.raises(ClaimLost, match="meanwhile"):
             await store.commit_blocks(KATE.owner, session.id, late)
     assert len(await memory.blocks(session)) == 1
 

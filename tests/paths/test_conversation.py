@@ -1,4 +1,4 @@
-"""The foreground path: message, context, answer; nobody waits for what happens behind it."""
+"""The foreground path: message, context, answer; and what happens behind it delays no answer."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ async def test_what_was_said_during_a_slow_fold_is_folded_after_it(memory_with: 
 
 
 @pytest.mark.spec("P5", "CTX-9")
-async def test_nobody_waits_for_a_fold_and_what_is_said_during_it_stays_verbatim(memory_with: OpenMemory) -> None:
+async def test_a_fold_delays_no_answer_and_what_is_said_during_it_stays_verbatim(memory_with: OpenMemory) -> None:
     folding, go_on = asyncio.Event(), asyncio.Event()
 
     class Slow(ScriptedModel):

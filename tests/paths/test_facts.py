@@ -116,7 +116,7 @@ async def test_what_is_not_proved_is_dropped_and_counted(
 
 
 @pytest.mark.spec("FACT-4", "P10")
-async def test_a_wrong_number_is_mended_where_one_turn_alone_holds_the_quote(memory_with: OpenMemory) -> None:
+async def test_a_wrong_number_is_put_right_where_one_turn_alone_holds_the_quote(memory_with: OpenMemory) -> None:
     memory = memory_with(answering=claiming(fact(2), fact(9, quote="I see birds.", content="The user sees birds.")))
     session = await statements(memory, SEATS, "Fine.", "I see birds.", "I see birds.")
     outcome = await memory.facts.extract(session)
@@ -346,7 +346,7 @@ async def test_what_the_owner_approved_gives_way_to_the_owners_word_alone(
 
 
 @pytest.mark.spec("FACT-10")
-async def test_a_pending_fact_becomes_active_when_the_owner_types_it_and_by_nobody_elses_word(
+async def test_a_pending_fact_becomes_active_when_the_owner_types_it_and_not_by_the_word_of_another(
     memory_with: OpenMemory,
 ) -> None:
     text = "The shop takes orders at shop-orders.example now."
@@ -416,7 +416,7 @@ async def test_what_was_forgotten_does_not_come_back(memory_with: OpenMemory) ->
 
 @pytest.mark.spec("FACT-11", "P12")
 @pytest.mark.parametrize("origin", ["person", "import"])
-async def test_what_the_owner_types_after_it_was_forgotten_is_learnt_anew_and_no_old_turn_brings_it_back(
+async def test_what_the_owner_types_after_it_was_forgotten_is_learnt_again_and_no_old_turn_brings_it_back(
     memory_with: OpenMemory, clock: FixedClock, origin: Any
 ) -> None:
     memory = memory_with(answering=OfflineModel())
@@ -943,7 +943,7 @@ async def test_who_states_what_another_forgets_at_this_moment_has_stated_it(
 
 
 @pytest.mark.spec("FACT-5")
-async def test_reading_anew_does_not_bring_back_what_was_replaced(memory_with: OpenMemory) -> None:
+async def test_reading_again_does_not_bring_back_what_was_replaced(memory_with: OpenMemory) -> None:
     memory = memory_with(answering=claiming(fact(1)))
     session = await statements(memory, SEATS)
     await memory.facts.extract(session)

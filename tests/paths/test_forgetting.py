@@ -62,7 +62,7 @@ class Thinking(ScriptedModel):
 
 
 @pytest.mark.spec("CTX-8")
-async def test_a_model_then_writes_the_block_anew_from_what_is_left(store: Store, clock: FixedClock) -> None:
+async def test_a_model_then_writes_the_block_again_from_what_is_left(store: Store, clock: FixedClock) -> None:
     model = ScriptedModel(secretive)
     memory = memory_over(store, model, timeout_summarize_seconds=0, compaction={"keep_recent": 2})
     texts = [f"turn {seq} about {SECRET if seq == 3 else 'tea'} " + "so to speak " * 30 for seq in range(1, 9)]
@@ -114,11 +114,11 @@ async def test_what_a_job_has_read_before_it_was_forgotten_is_not_committed(
         await Worker(store, memory.acts, holder="w", limits=LIMITS).drain()
         assert await holders(store, SECRET) == []
         if kind == "summary":
-            assert await store.summary_of(OWNER, "talk") is not None, "it is made anew"
+            assert await store.summary_of(OWNER, "talk") is not None, "it is made again"
         elif kind == "facts":
-            assert (await store.session(OWNER, "talk")).facts_seq == 8, "it is read anew"
+            assert (await store.session(OWNER, "talk")).facts_seq == 8, "it is read again"
         else:
-            assert (await store.session(OWNER, "talk")).folded.to_seq > 0, "it is folded anew"
+            assert (await store.session(OWNER, "talk")).folded.to_seq > 0, "it is folded again"
         assert await broken(store) == []
 
 
@@ -190,7 +190,7 @@ async def test_the_files_of_who_was_joined_to_a_forgotten_owner_say_only_what_is
 
 @pytest.mark.spec("P3")
 @pytest.mark.parametrize("forgotten_before", [0, 1])
-async def test_a_kill_before_the_files_are_written_leaves_that_to_the_worker_also_what_nobody_can_read(
+async def test_a_kill_before_the_files_are_written_leaves_that_to_the_worker_also_what_cannot_be_read(
     store: Store, tmp_path: Path, forgotten_before: int
 ) -> None:
     memory = await joined_over(store, tmp_path)
@@ -292,7 +292,7 @@ async def test_when_its_files_have_gone_too_not_even_work_names_an_owner(store: 
     assert list((tmp_path / "memory").iterdir()) == []
 
 
-async def test_where_the_files_cannot_be_written_the_log_names_nobody_all_the_same(
+async def test_where_the_files_cannot_be_written_the_log_names_no_owner_all_the_same(
     store: Store, tmp_path: Path
 ) -> None:
     await made(store)

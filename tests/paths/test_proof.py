@@ -69,7 +69,7 @@ async def test_the_proof_names_the_turn_that_still_says_the_words(store: Store, 
     assert any("session talk, seq 2" in place for place in done.proof.said_elsewhere)
 
 
-async def test_words_that_somebody_else_has_prove_nothing(store: Store) -> None:
+async def test_words_of_another_owner_prove_nothing(store: Store) -> None:
     session = await talk(store, f"the code is {SECRET} today", "I see")
     await talk(store, "one", "two", to=OTHER, session="talk")
     block = verbs.block("talk", 1, 2, text=f"something about {SECRET}")
@@ -91,7 +91,7 @@ async def test_the_proof_finds_a_block_that_still_says_it(store: Store, monkeypa
 async def test_the_proof_looks_for_the_facts_that_went_too(store: Store, tmp_path: Path) -> None:
     session = await talk(store, "peanuts make my throat swell", "I see")
     await store_facts(store, fact("Ana must never eat peanuts", ("talk", 1), id="f1"))
-    (tmp_path / "copy.txt").write_text("somebody noted: Ana must never eat peanuts")
+    (tmp_path / "copy.txt").write_text("a note: Ana must never eat peanuts")
     done = await forget_turns(store, session, 1, verify=True, data_dir=tmp_path)
     assert done.proof is not None and not done.proof.clean
     assert any("copy.txt" in place for place in done.proof.found)
@@ -232,7 +232,7 @@ def test_common_words_alone_tell_nothing_unless_there_are_no_others(text: str, f
 
 
 @pytest.mark.spec("SAFE-3")
-async def test_a_proof_is_not_drowned_by_words_that_everybody_says(store: Store, tmp_path: Path) -> None:
+async def test_a_proof_is_not_drowned_by_words_that_are_common(store: Store, tmp_path: Path) -> None:
     session = await talk(store, "I prefer the aisle seat near galley four", "I prefer the window", "I prefer the train")
     (tmp_path / "copy.txt").write_text("noted: aisle seat near galley")
     done = await forget_turns(store, session, 1, verify=True, data_dir=tmp_path)
@@ -281,7 +281,7 @@ async def test_of_a_turn_that_was_forgotten_before_nothing_is_proved(store: Stor
 async def test_a_short_text_is_looked_for_as_a_whole(store: Store, tmp_path: Path, text: str) -> None:
     folder = own_folder(tmp_path)
     session = await talk(store, text, "I see", session=folder.name)
-    (folder / "copy.log").write_text(f"somebody said: {text}!")
+    (folder / "copy.log").write_text(f"it was said: {text}!")
     done = await forget_turns(store, session, 1, verify=True, data_dir=folder)
     assert done.proof is not None and not done.proof.clean
     assert any(place.startswith(str(folder / "copy.log")) for place in done.proof.found)
@@ -297,10 +297,10 @@ async def test_the_proof_says_of_how_many_texts_it_can_say_nothing(store: Store,
 
 async def test_a_proof_that_the_database_has_no_time_for_says_so(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     async def busy(*, whole: bool = False) -> None:
-        raise StoreUnavailable("somebody holds it")
+        raise StoreUnavailable("another process holds it")
 
     session = await talk(store, f"the code is {SECRET} today", "I see")
     monkeypatch.setattr(store, "scrub", busy)
     done = await forget_turns(store, session, 1, verify=True)
     assert done.forgotten.turns == 1 and done.proof is not None
-    assert any("somebody holds it" in each for each in done.proof.not_looked_at)
+    assert any("another process holds it" in each for each in done.proof.not_looked_at)

@@ -77,7 +77,7 @@ async def test_an_idle_session_is_cleared_later_which_its_log_says_and_can_be_un
 
 
 @pytest.mark.spec("IDLE-3")
-async def test_every_real_message_sets_the_first_timer_anew_and_stops_the_second(
+async def test_every_real_message_sets_the_first_timer_again_and_stops_the_second(
     memory: Memory, clock: FixedClock
 ) -> None:
     session = await exchanges(memory, 3)
@@ -92,7 +92,7 @@ async def test_every_real_message_sets_the_first_timer_anew_and_stops_the_second
     await exchanges(memory, 1, first=8)
     clock.move(HOUR)
     await drain(memory)
-    assert (await reread(memory, session)).state == "idle", "quiet again, and not cleared: somebody wrote in between"
+    assert (await reread(memory, session)).state == "idle", "quiet again, and not cleared: a person wrote in between"
 
 
 @pytest.mark.spec("IDLE-3")
@@ -172,7 +172,7 @@ async def test_a_marker_of_the_owner_or_the_agent_ends_the_session(memory: Memor
 
 
 @pytest.mark.spec("SUM-2", "P11")
-async def test_a_marker_in_a_tools_output_or_from_somebody_else_ends_nothing(memory: Memory) -> None:
+async def test_a_marker_in_a_tools_output_or_from_another_ends_nothing(memory: Memory) -> None:
     session = await exchanges(memory, 2)
     await memory.append(session, "tool", "[SUNSET HANDOVER]")
     await memory.append(session, "user", "[SUNSET HANDOVER]", trust="other")
@@ -226,12 +226,12 @@ async def test_a_summary_is_made_from_blocks_and_what_the_model_says_is_checked(
     sent = model.requests[-1].material
     assert "What was said then, in short" in sent and "FACT-00001 " not in sent, "turns are not read twice"
     assert (made.category, made.decisions, made.open_threads) == ("planning", ("Go on.",), ("Ask Carla.",))
-    assert made.people == (), "nobody of that name was spoken of"
+    assert made.people == (), "no person of that name was spoken of"
     assert (made.first_seq, made.last_seq, made.model, made.degraded) == (1, 24, "scripted", False)
 
 
 @pytest.mark.spec("SUM-6", "SUM-5")
-async def test_names_that_a_summary_forgot_stand_behind_it_and_stay_when_it_is_made_anew(
+async def test_names_that_a_summary_forgot_stand_behind_it_and_stay_when_it_is_made_again(
     memory_with: OpenMemory,
 ) -> None:
     model = ScriptedModel(form_filler)
@@ -350,21 +350,11 @@ async def test_a_sweep_takes_the_newest_and_some_that_waited_longest_and_leaves_
     assert await steward.turn() == 0
     clock.move(600)
     await steward.turn()
-    asked = {
-        each.owner[-3:]
-        for each in await memory.store.work_list(afterglow_everyone(), limit=100)
-        if each.kind == "summary"
-    }
+    asked = {each.owner[-3:] for each in await memory.store.work_list(EVERYONE, limit=100) if each.kind == "summary"}
     assert asked == {f"s{number:02d}" for number in (0, 1, *range(21, 29))}, "s29 wrote just now"
     await drain(memory)
     clock.move(600)
     assert await steward.turn() == 10
-
-
-def afterglow_everyone() -> object:
-    from afterglow.store.transaction import EVERYONE
-
-    return EVERYONE
 
 
 @pytest.mark.spec("P3", "SUM-11")
@@ -372,7 +362,7 @@ async def test_of_two_summaries_of_the_same_turns_one_is_kept(memory: Memory, st
     session = await exchanges(memory, 2)
     first, second = [await memory.summarising.write(session, "manual") for _ in range(2)]
     await store.commit_summary(KATE.owner, first, before_seq=0)
-    with pytest.raises(ClaimLost, match="summarised by somebody else"):
+    with pytest.raises(ClaimLost, match="meanwhile"):
         await store.commit_summary(KATE.owner, second, before_seq=0)
 
 
@@ -413,7 +403,7 @@ async def test_a_new_session_begins_with_the_summaries_and_open_threads_of_the_o
         clock.move(86_400)
     other = await memory.open_session(OTHER)
     session = await memory.open_session(KATE)
-    assert (await memory.context(other)).messages == (), "another owner's are nobody's business"
+    assert (await memory.context(other)).messages == (), "what another owner said is not shown"
     (record,) = (await memory.context(session)).messages
     assert record.text.count("[Earlier session") == 3, "boot.summaries"
     assert "FACT-00002" not in record.text, "the newest three"
@@ -543,7 +533,7 @@ async def test_a_new_session_begins_with_the_newest_sessions_also_where_they_wer
 
 
 @pytest.mark.spec("CTX-5", "CTX-7", "SUM-5")
-async def test_a_summary_that_is_made_anew_does_not_change_what_a_session_began_with(
+async def test_a_summary_that_is_made_again_does_not_change_what_a_session_began_with(
     memory: Memory, clock: FixedClock
 ) -> None:
     first = await ended(memory)
@@ -564,7 +554,7 @@ async def test_an_answer_that_is_appended_after_the_marker_stays_with_its_sessio
     await memory.append(KATE, "user", "[SUNSET HANDOVER] Done for today.")
     answer = await memory.append(KATE, "assistant", "FACT-00077, and good night.")
     assert answer.session == session.id
-    assert (await memory.append(KATE, "assistant", "By the way …")).session != session.id, "nobody asked for that"
+    assert (await memory.append(KATE, "assistant", "By the way …")).session != session.id, "no person asked for that"
     await drain(memory)
     (made,) = [each for each in await memory.summaries(owner=KATE.owner) if each.session == session.id]
     assert (made.last_seq, "FACT-00077" in made.summary) == (4, True)

@@ -124,14 +124,14 @@ async def test_one_bad_session_does_not_delay_the_others(store: Store, caplog: p
 async def test_a_result_that_is_refused_is_dropped_and_the_work_tried_again(store: Store, clock: FixedClock) -> None:
     async def act(claim: Claim) -> Commit | None:
         async def commit() -> None:
-            raise ClaimLost("somebody else was first")
+            raise ClaimLost("another was first")
 
         return commit
 
     await ask(store, "s1")
     await worker(store, act).drain()
     (work,) = await store.work_list(EVERYONE)
-    assert (work.state, work.last_error) == ("waiting", "ClaimLost: somebody else was first")
+    assert (work.state, work.last_error) == ("waiting", "ClaimLost: another was first")
 
 
 async def test_a_long_act_keeps_its_lease(store: Store, clock: FixedClock, monkeypatch: pytest.MonkeyPatch) -> None:
