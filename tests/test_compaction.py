@@ -226,3 +226,11 @@ def test_no_cut_parts_a_call_from_a_result_that_follows(log: list[Turn], reason:
             if id in called:
                 own = called.pop(id)  # the newest call of the id is its own
                 assert (own <= chosen.last_seq) == (turn.seq <= chosen.last_seq)
+
+
+@pytest.mark.spec("CTX-6")
+def test_an_interrupted_call_whose_id_is_used_again_does_not_hold_what_lies_between_together() -> None:
+    broken_off = ("user", call("call_0"), {"role": "assistant", "text": "Stopped."})
+    log = turns(*broken_off, *["user", "assistant"] * 5, "user", call("call_0"), result("call_0"), "assistant")
+    span = choose_span(log, session(log), "threshold", Limits(context_limit_tokens=500))
+    assert span is not None and span.last_seq == 13, "all but the last exchange"

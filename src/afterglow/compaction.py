@@ -257,23 +257,21 @@ def _can_free(session: Session) -> int:
 
 
 def _cuts(tail: Sequence[Turn]) -> list[int]:
-    """Where the tail can be cut: at turns that begin an exchange, while no tool call waits for a result that follows."""
-    results = Counter(call for turn in tail for call in tool_results(turn.parts))
-    open_calls: Counter[str] = Counter()
-    cuts: list[int] = []
-    previous: str | None = None
+    """Where the tail can be cut: at turns that begin an exchange, while no tool call waits for a result that follows.
+
+    A result belongs to the newest call of its id before it: an older one of the same id was broken off, and nothing answers it.
+    """
+    called: dict[str, int] = {}
+    answered: dict[int, int] = {}
     for turn in tail:
-        answered_later = any(results[call] > 0 for call in open_calls)
-        if begins_exchange(turn.role, previous) and not answered_later:
+        answered |= {called[call]: turn.seq for call in tool_results(turn.parts) if call in called}
+        called |= dict.fromkeys(tool_calls(turn.parts), turn.seq)
+    cuts: list[int] = []
+    waits_to, previous = 0, None
+    for turn in tail:
+        if begins_exchange(turn.role, previous) and turn.seq > waits_to:
             cuts.append(turn.seq)
-        for call in tool_results(turn.parts):
-            results[call] -= 1
-            open_calls[call] -= 1
-            if open_calls[call] <= 0:
-                del open_calls[call]
-        # An id that is used again belongs to the new call: the old one was broken off, and nothing answers it.
-        calls = Counter(tool_calls(turn.parts))
-        open_calls = Counter({**open_calls, **calls})
+        waits_to = max(waits_to, answered.get(turn.seq, 0))
         previous = turn.role
     return cuts
 

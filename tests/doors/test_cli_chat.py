@@ -459,7 +459,7 @@ def test_the_commands_of_a_talk(terminal: Any, folder: Path) -> None:
         shown.until(said)
         shown.until("> ")
     shown.type("/con\t\n")  # completed
-    shown.until("no session is open yet")
+    shown.until(r"no session is open yet.*\n> ")
     shown.type("\x04")
     shown.end()
     assert shown.code == 0
