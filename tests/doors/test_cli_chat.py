@@ -143,6 +143,11 @@ def piped(*args: str, input: str | bytes = "", code: int = 0) -> tuple[str, str]
     return done.stdout, done.stderr
 
 
+def _switches(status: str) -> str:
+    """How often the thread of this /proc status went to sleep by itself."""
+    return re.findall(r"^voluntary_ctxt_switches:\s*(\d+)", status, re.MULTILINE)[0]
+
+
 class Terminal:
     """The program in a terminal of 100 columns."""
 
@@ -179,10 +184,16 @@ class Terminal:
     def until_it_waits(self) -> None:
         """Wait until it sleeps for a key: Python would notice a Ctrl-C before that at the next key only."""
         if sys.platform == "linux":
-            state = Path(f"/proc/{self._process.pid}/stat")
-            wait_until(lambda: state.read_text().rpartition(")")[2].split()[0] == "S")
+            wait_until(self._sleeps_on)
         else:
             time.sleep(0.5)
+
+    def _sleeps_on(self) -> bool:
+        """Whether the main thread sleeps, and did not wake for a moment meanwhile."""
+        file = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/status")
+        before = file.read_text()
+        time.sleep(0.1)
+        return "State:\tS" in before and _switches(before) == _switches(file.read_text())
 
     def end(self) -> str:
         """What is shown to its end."""
@@ -378,6 +389,7 @@ def test_a_talk_in_a_terminal(provider: Provider, terminal: Any, folder: Path) -
     assert re.search(r'Let me see\. \n· memory_search {"query": "green tea"}\n', said)
     shown.type("\x1b[A\x1b[A\x7f!\n")  # up twice, and the last letter is another
     shown.until(r"You said ␛\[31mhell!\n> ")
+    shown.until_it_waits()
     shown.type("\x04")
     shown.end()
     assert shown.code == 0
@@ -410,6 +422,7 @@ def test_ctrl_c_stops_the_answer_and_the_second_one_leaves(provider: Provider, t
     shown.until_it_waits()
     shown.type("\x03")
     shown.until("Ctrl-C again leaves, and so does Ctrl-D.\n> ")
+    shown.until_it_waits()
     shown.type("\x03")
     shown.end()
     assert shown.code == 0
@@ -433,6 +446,7 @@ def test_errors_of_the_model_are_a_sentence_and_the_talk_goes_on(provider: Provi
     shown.until(r"You said .*bytes\n> ")
     shown.type("\n   \n")
     assert "said" not in shown.until("(> \\s*){2}")
+    shown.until_it_waits()
     shown.type("\x04")
     shown.end()
     assert shown.code == 0
@@ -460,6 +474,7 @@ def test_the_commands_of_a_talk(terminal: Any, folder: Path) -> None:
         shown.until("> ")
     shown.type("/con\t\n")  # completed
     shown.until(r"no session is open yet.*\n> ")
+    shown.until_it_waits()
     shown.type("\x04")
     shown.end()
     assert shown.code == 0
@@ -488,5 +503,6 @@ def test_the_only_owner_s_open_session_goes_on(provider: Provider, terminal: Any
     greeting = shown.until("answers.")
     assert "Is the boat booked?" in greeting and "kate talks with ana (kate/telegram/ana)" in greeting
     shown.until("> ")
+    shown.until_it_waits()
     shown.type("\x04")
     shown.end()
