@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,7 @@ from afterglow.errors import BadInput, NotFound
 from afterglow.store.contract import Store
 from afterglow.store.log import Entry, Shown
 from afterglow.store.transaction import EVERYONE
-from afterglow.turns import Binding
+from afterglow.turns import Binding, Session
 from tests.conftest import OpenStore
 from tests.kit.records import KATE, NOON, OTHER, said
 
@@ -255,3 +257,38 @@ async def test_a_session_that_is_being_opened_is_seen_by_a_join(store: Store) ->
     await opening
     with pytest.raises(BadInput, match="both have a session 'main'"):
         await joining
+
+
+def _imported(owner: Binding, **more: Any) -> Session:
+    """A closed session as an export has it."""
+    times = {"created_at": NOON, "last_at": NOON, "closed_at": NOON}
+    return Session(owner=owner.owner, id="main", binding=owner, state="closed", **{**times, **more})
+
+
+@pytest.mark.spec("LOG-7", "SAFE-2")
+async def test_a_session_that_is_imported_leaves_another_owners_session_of_the_same_name_as_it_is(store: Store) -> None:
+    await store.open_session(OTHER, "main")
+    await store.append(OTHER.owner, "main", said("mine", at=NOON + timedelta(hours=1)))
+    before = await store.session(OTHER.owner, "main")
+    assert await store.restore_session(_imported(KATE, turns=2)) == 0
+    assert (await store.session(KATE.owner, "main")).state == "closed"
+    assert await store.session(OTHER.owner, "main") == before
+
+
+@pytest.mark.spec("LOG-7")
+async def test_turns_are_imported_only_behind_those_that_are_there(store: Store) -> None:
+    await store.restore_session(_imported(KATE, turns=2))
+    await store.restore_turns(KATE.owner, "main", 1, [said("one")])
+    for first_seq in (1, 3):  # again, as by a second import beside this one; and with a gap
+        with pytest.raises(BadInput, match="has 1 turns"):
+            await store.restore_turns(KATE.owner, "main", first_seq, [said("two")])
+    assert [(turn.seq, turn.text) for turn in await store.turns(KATE.owner, "main")] == [(1, "one")]
+
+
+@pytest.mark.spec("SAFE-2")
+async def test_turns_of_two_owners_with_a_session_of_the_same_name_are_read_apart(store: Store) -> None:
+    for binding in (KATE, OTHER):
+        await store.open_session(binding, "main")
+        await store.append(binding.owner, "main", said(f"of {binding.sender}"))
+    assert [turn.text for turn in await store.turns(KATE.owner, "main")] == ["of ana"]
+    assert [turn.text for turn in await store.turns(OTHER.owner, "main")] == ["of ben"]

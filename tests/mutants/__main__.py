@@ -108,13 +108,19 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copy(source, target)
 
 
-def _apply(removal: Removal, source: Path) -> None:
+def _check(removal: Removal, source: Path) -> None:
     for edit in removal.edits:
         file = source / edit.file
-        text = file.read_text() if file.exists() else ""
-        if text.count(edit.old) != 1:
-            raise ValueError(f"it no longer applies: {edit.old!r} stands {text.count(edit.old)} times in {edit.file}")
-        file.write_text(text.replace(edit.old, edit.new))
+        count = file.read_text().count(edit.old) if file.exists() else 0
+        if count != 1:
+            raise ValueError(f"{removal.name} no longer applies: {edit.old!r} stands {count} times in {edit.file}")
+
+
+def _apply(removal: Removal, source: Path) -> None:
+    _check(removal, source)
+    for edit in removal.edits:
+        file = source / edit.file
+        file.write_text(file.read_text().replace(edit.old, edit.new))
 
 
 def _is_there(copy: Path, test: str) -> bool:
@@ -125,10 +131,14 @@ def _is_there(copy: Path, test: str) -> bool:
 
 def record() -> None:
     """Run the quick suite once, and keep which of its tests reach which removal."""
-    with tempfile.TemporaryDirectory(prefix="afterglow-reach-") as folder:
-        command = [sys.executable, "-m", "pytest", "-q", "-n", "3", "--dist", "worksteal", "-p", "tests.mutants.reach"]
-        subprocess.run([*command, "--reach-folder", folder], cwd=reach.ROOT, check=False)
-        reach.keep(reach.gathered(Path(folder)))
+    for removal in REMOVALS:
+        _check(removal, reach.SOURCE)
+    folder = reach.ROOT / ".build" / "reach"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "3", "--dist", "worksteal", "-p", "tests.mutants.reach"]
+    subprocess.run([*command, f"--reach-folder={folder}"], cwd=reach.ROOT, check=False)
+    reach.keep(reach.gathered(folder))
     print("wrote", reach.FILE.relative_to(reach.ROOT))
 
 

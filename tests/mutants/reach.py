@@ -1,19 +1,20 @@
 """Which tests reach which removal: a plugin that records it, and the file it is kept in.
 
-`pytest -p tests.mutants.reach --reach-folder FOLDER` measures the files that removals change, with the test as coverage's
+`pytest -p tests.mutants.reach --reach-folder=FOLDER` measures the files that removals change, with the test as coverage's
 context, in the test processes and in those they start. `gathered` turns that into the tests of each removal.
 """
 
 from __future__ import annotations
 
+import ast
 import json
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import coverage
 import pytest
 
-from tests.mutants.removals import REMOVALS, Removal
+from tests.mutants.removals import REMOVALS, Edit, Removal
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCE = ROOT / "src" / "afterglow"
@@ -71,13 +72,30 @@ def gathered(folder: Path) -> dict[str, list[str]]:
 def _reaching(data: coverage.CoverageData, removal: Removal) -> set[str]:
     found: set[str] = set()
     for edit in removal.edits:
-        text = (SOURCE / edit.file).read_text()
-        start = text.index(edit.old)
-        changed = range(text.count("\n", 0, start) + 1, text.count("\n", 0, start + len(edit.old)) + 2)
         by_line = data.contexts_by_lineno(str(SOURCE / edit.file))
-        for line in changed:
-            found.update(_function(context) for context in by_line.get(line, ()) if "::" in context)
+        for lines in _places(edit):
+            reached = {_function(each) for line in lines for each in by_line.get(line, ()) if "::" in each}
+            if reached:
+                found |= reached
+                break
     return found
+
+
+def _places(edit: Edit) -> Iterator[range]:
+    """The changed lines; the function they stand in, since only a statement's first line counts; the file, for constants."""
+    text = (SOURCE / edit.file).read_text()
+    start = text.index(edit.old)
+    first, last = text.count("\n", 0, start) + 1, text.count("\n", 0, start + len(edit.old)) + 1
+    yield range(first, last + 1)
+    functions = [
+        range(node.body[0].lineno, (node.end_lineno or 0) + 1)
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    around = [lines for lines in functions if first in lines]
+    if around:
+        yield min(around, key=len)
+    yield range(1, text.count("\n") + 1)
 
 
 def _function(context: str) -> str:

@@ -254,8 +254,8 @@ _COMPACTION = (
     Removal(
         name="cut-inside-an-exchange",
         file="compaction.py",
-        old="if begins_exchange(turn.role, previous) and not answered_later:",
-        new="if not answered_later:",
+        old="if begins_exchange(turn.role, previous) and turn.seq > waits_to:",
+        new="if turn.seq > waits_to:",
     ),
     # guards: CTX-11 – a tool call without a result is sent to the provider, which refuses the request.
     Removal(
