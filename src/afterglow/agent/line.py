@@ -18,6 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
+from itertools import count
 from typing import Any
 
 from afterglow.agent.handing import Handle, OnReply, heard, through
@@ -65,6 +66,8 @@ _LISTENING = timedelta(seconds=30)
 """A listener looks more often than this: who has not fetched its answer by then is gone."""
 _PAGE = 1000
 
+_numbers = count()
+"""Part of a listener's name: a fixed clock gives two lines of one process the same chance."""
 _listening_here: set[str] = set()
 """Who listens in this process. In a container the one before it may have had its number too, and is gone all the same."""
 _log = logging.getLogger(__name__)
@@ -89,7 +92,7 @@ class Line:
         self._answer = answer
         self._said = said
         self._deliver = deliver
-        self._listener = f"{new_id(store.clock)}@{holder_name()}"
+        self._listener = f"{new_id(store.clock)}-{next(_numbers)}@{holder_name()}"
         _listening_here.add(self._listener)
         self._limits = replace(
             limits,
