@@ -23,8 +23,8 @@ from afterglow.compaction import (
     parts_of,
 )
 from afterglow.turns import Draft, Folded, Span, Turn, tool_calls, tool_results
+from tests.kit.pairing import logs
 from tests.kit.records import NOON
-from tests.kit.talk import logs
 from tests.kit.turns import block, call, result, session, turns
 
 LIMITS = Limits()
@@ -224,7 +224,7 @@ def test_no_cut_parts_a_call_from_a_result_that_follows(log: list[Turn], reason:
         called |= dict.fromkeys(tool_calls(turn.parts), turn.seq)
         for id in tool_results(turn.parts):
             if id in called:
-                own = called.pop(id)  # the newest call of the id is its own
+                own = called.pop(id)  # the newest call of the id is its own, and is answered once
                 assert (own <= chosen.last_seq) == (turn.seq <= chosen.last_seq)
 
 
@@ -234,3 +234,12 @@ def test_an_interrupted_call_whose_id_is_used_again_does_not_hold_what_lies_betw
     log = turns(*broken_off, *["user", "assistant"] * 5, "user", call("call_0"), result("call_0"), "assistant")
     span = choose_span(log, session(log), "threshold", Limits(context_limit_tokens=500))
     assert span is not None and span.last_seq == 13, "all but the last exchange"
+
+
+@pytest.mark.spec("CTX-6")
+def test_a_result_that_comes_a_second_time_does_not_hold_what_lies_between_together() -> None:
+    log = turns(
+        "user", call("a"), result("a"), "assistant", *["user", "assistant"] * 5, result("a"), "user", "assistant"
+    )
+    span = choose_span(log, session(log), "interval", replace(LIMITS, keep_recent=4))
+    assert span is not None and span.last_seq == 12, "all but the four turns to keep, moved back to the user's turn"

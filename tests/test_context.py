@@ -17,8 +17,8 @@ from afterglow.pairing import NO_RESULT
 from afterglow.tokens import estimate
 from afterglow.turns import Turn
 from tests.kit.loops import for_each
+from tests.kit.pairing import logs
 from tests.kit.records import NOON
-from tests.kit.talk import logs
 from tests.kit.turns import block, call, result, turns
 
 CALIFORNIA = ZoneInfo("America/Los_Angeles")

@@ -13,8 +13,8 @@ from afterglow.pairing import paired
 from afterglow.tokens import estimate, estimate_parts
 from afterglow.turns import Turn, tool_calls, tool_results
 from tests.kit.loops import for_each
+from tests.kit.pairing import pairing_problems
 from tests.kit.patience import patience
-from tests.kit.talk import pairing_problems
 from tests.kit.turns import call, result, turns
 
 

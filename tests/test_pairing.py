@@ -7,7 +7,7 @@ from hypothesis import given
 
 from afterglow.pairing import NO_RESULT, paired
 from afterglow.turns import Turn
-from tests.kit.talk import logs, pairing_problems
+from tests.kit.pairing import logs, pairing_problems
 from tests.kit.turns import call, result, turns
 
 

@@ -261,11 +261,12 @@ def _cuts(tail: Sequence[Turn]) -> list[int]:
 
     A result belongs to the newest call of its id before it: an older one of the same id was broken off, and nothing answers it.
     """
-    called: dict[str, int] = {}
+    waiting: dict[str, list[int]] = {}
     answered: dict[int, int] = {}
     for turn in tail:
-        answered |= {called[call]: turn.seq for call in tool_results(turn.parts) if call in called}
-        called |= dict.fromkeys(tool_calls(turn.parts), turn.seq)
+        answered |= {waiting[call].pop(): turn.seq for call in tool_results(turn.parts) if waiting.get(call)}
+        calls = tool_calls(turn.parts)
+        waiting |= {call: [turn.seq] * calls.count(call) for call in calls}
     cuts: list[int] = []
     waits_to, previous = 0, None
     for turn in tail:

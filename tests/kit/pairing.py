@@ -1,4 +1,4 @@
-"""Talk as it comes, and what a strict provider would say of it."""
+"""Logs made at random, in which tools answer late, twice or never, and what a strict provider refuses of them."""
 
 from __future__ import annotations
 
