@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
@@ -86,8 +87,11 @@ async def ask(wanted: Wanted, window: Window) -> Answer:
 
 async def settle(seconds: float | None = None) -> None:
     """Wait until everything that was late has ended, or for so long."""
-    if _ending:
-        await asyncio.wait(_ending, timeout=seconds)
+    deadline = None if seconds is None else asyncio.get_running_loop().time() + seconds
+    with suppress(TimeoutError):
+        async with asyncio.timeout_at(deadline):
+            while _ending:
+                await asyncio.wait(_ending)
 
 
 async def _report(wanted: Wanted, window: Window) -> str:
