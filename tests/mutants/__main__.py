@@ -42,33 +42,51 @@ class Verdict:
 
 
 class Workshop:
-    """Copies of the project, one for each removal that is tried at the same time."""
+    """Copies of the project: one as it is, and one for each removal that is tried at the same time."""
 
     def __init__(self, folder: Path, postgres: str) -> None:
         self._folder = folder
         self._postgres = postgres
+        self._unchanged = self._copied()
+
+    def check(self, tests: Sequence[str]) -> str:
+        """Why these tests prove nothing: one fails on the code as it is, or they could not run. Empty if they pass."""
+        failed, note = self._run(self._unchanged, tests)
+        return f"{failed} fails on the code as it is" if failed else note
 
     def judge(self, removal: Removal, killers: Sequence[str], others: Sequence[str]) -> Verdict:
+        """Try the tests on a copy without the guard. The `killers` are known to pass on the code as it is."""
         started = time.monotonic()
-        copy = Path(tempfile.mkdtemp(dir=self._folder))
+        copy = self._copied()
         try:
-            for name in _COPIED:
-                _copy(reach.ROOT / name, copy / name)
-            try:
-                _apply(removal, copy / "src" / "afterglow")
-            except ValueError as error:
-                return Verdict(name=removal.name, killer=None, note=str(error), seconds=0)
-            for tests in filter(None, (killers, [test for test in others if test not in killers])):
-                killer, note = self.run(copy, tests)
-                if killer or note:
-                    return Verdict(name=removal.name, killer=killer, note=note, seconds=time.monotonic() - started)
-            count = len({*killers, *others})
-            note = f"it survives the {count} tests that reach it" if count else "no test reaches it"
-            return Verdict(name=removal.name, killer=None, note=note, seconds=time.monotonic() - started)
+            killer, note = self._judged(copy, removal, killers, others)
         finally:
             shutil.rmtree(copy, ignore_errors=True)
+        return Verdict(name=removal.name, killer=killer, note=note, seconds=time.monotonic() - started)
 
-    def run(self, copy: Path, tests: Sequence[str]) -> tuple[str | None, str]:
+    def _judged(
+        self, copy: Path, removal: Removal, killers: Sequence[str], others: Sequence[str]
+    ) -> tuple[str | None, str]:
+        if problem := removal.problem(copy / "src" / "afterglow"):
+            return None, problem
+        removal.apply(copy / "src" / "afterglow")
+        killer, note = self._run(copy, killers)
+        if killer or note:
+            return killer, note
+        killer, note = self._run(copy, [test for test in others if test not in killers])
+        if killer:
+            why = self.check([killer])
+            return (None, why) if why else (killer, "")
+        count = len({*killers, *others})
+        return None, note or (f"it survives the {count} tests that reach it" if count else "no test reaches it")
+
+    def _copied(self) -> Path:
+        copy = Path(tempfile.mkdtemp(dir=self._folder))
+        for name in _COPIED:
+            _copy(reach.ROOT / name, copy / name)
+        return copy
+
+    def _run(self, copy: Path, tests: Sequence[str]) -> tuple[str | None, str]:
         """The first test that fails, and what kept the tests from running; neither, if all pass."""
         there = [test for test in tests if _is_there(copy, test)]
         if not there:
@@ -108,21 +126,6 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copy(source, target)
 
 
-def _check(removal: Removal, source: Path) -> None:
-    for edit in removal.edits:
-        file = source / edit.file
-        count = file.read_text().count(edit.old) if file.exists() else 0
-        if count != 1:
-            raise ValueError(f"{removal.name} no longer applies: {edit.old!r} stands {count} times in {edit.file}")
-
-
-def _apply(removal: Removal, source: Path) -> None:
-    _check(removal, source)
-    for edit in removal.edits:
-        file = source / edit.file
-        file.write_text(file.read_text().replace(edit.old, edit.new))
-
-
 def _is_there(copy: Path, test: str) -> bool:
     file, _, name = test.partition("::")
     path = copy / file
@@ -131,8 +134,9 @@ def _is_there(copy: Path, test: str) -> bool:
 
 def record() -> None:
     """Run the quick suite once, and keep which of its tests reach which removal."""
-    for removal in REMOVALS:
-        _check(removal, reach.SOURCE)
+    problems = [problem for removal in REMOVALS if (problem := removal.problem(reach.SOURCE))]
+    if problems:
+        raise SystemExit("\n".join(problems))
     folder = reach.ROOT / ".build" / "reach"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -150,9 +154,8 @@ def judge_all(wanted: Sequence[Removal], jobs: int) -> list[Verdict]:
         with tempfile.TemporaryDirectory(prefix="afterglow-mutants-") as folder, ThreadPoolExecutor(jobs) as pool:
             workshop = Workshop(Path(folder), server.address if server else os.environ[POSTGRES])
             known = sorted({killers[each.name] for each in wanted if each.name in killers})
-            killer, note = workshop.run(reach.ROOT, known)
-            if killer or note:
-                raise SystemExit(f"the tests must pass on the code as it is: {killer or note}")
+            if why := workshop.check(known):
+                raise SystemExit(why)
             asked = [
                 pool.submit(
                     workshop.judge,
@@ -167,11 +170,12 @@ def judge_all(wanted: Sequence[Removal], jobs: int) -> list[Verdict]:
                 verdicts.append(verdict := each.result())
                 told = f"killed by {verdict.killer}" if verdict.killer else f"NOT KILLED: {verdict.note}"
                 print(f"{len(verdicts):3d}/{len(asked)} {verdict.name}: {told} ({verdict.seconds:.0f} s)", flush=True)
+                if verdict.killer:
+                    killers[verdict.name] = verdict.killer
+                    KILLERS.write_text(json.dumps(dict(sorted(killers.items())), indent=2) + "\n")
     finally:
         if server:
             server.stop()
-    killers |= {each.name: each.killer for each in verdicts if each.killer}
-    KILLERS.write_text(json.dumps(dict(sorted(killers.items())), indent=2) + "\n")
     return verdicts
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import json
+from collections import Counter
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -113,5 +114,9 @@ def keep(reached: dict[str, list[str]]) -> None:
 
 
 def kept() -> dict[str, list[str]]:
+    """The test functions that reach each removal. Those that reach few others come first: they are about it."""
     stored = json.loads(FILE.read_text())
-    return {name: [stored["tests"][place] for place in places] for name, places in stored["reached"].items()}
+    reached: dict[str, list[int]] = stored["reached"]
+    breadth = Counter(place for places in reached.values() for place in places)
+    ordered = {name: sorted(places, key=lambda place: (breadth[place], place)) for name, places in reached.items()}
+    return {name: [stored["tests"][place] for place in places] for name, places in ordered.items()}

@@ -7,6 +7,7 @@ it. Where a second guard would hide the loss of the first, one removal takes bot
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,6 +33,21 @@ class Removal:
     def edits(self) -> tuple[Edit, ...]:
         """All edits of the patch."""
         return (Edit(file=self.file, old=self.old, new=self.new), *self.also)
+
+    def problem(self, source: Path) -> str:
+        """Why the patch no longer applies to this source; empty where it does."""
+        for edit in self.edits:
+            file = source / edit.file
+            count = file.read_text().count(edit.old) if file.exists() else 0
+            if count != 1:
+                return f"{self.name} no longer applies: {edit.old!r} stands {count} times in {edit.file}"
+        return ""
+
+    def apply(self, source: Path) -> None:
+        """Take the guard out of this source."""
+        for edit in self.edits:
+            file = source / edit.file
+            file.write_text(file.read_text().replace(edit.old, edit.new))
 
 
 _STORE = (
