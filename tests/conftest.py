@@ -24,7 +24,7 @@ from afterglow.store.contract import Store
 from afterglow.store.postgres import PostgresStore
 from afterglow.store.sqlite import SQLiteStore
 from tests.kit import campaign as campaigns
-from tests.kit import databases, promises, selection
+from tests.kit import databases, selection, transaction_watch
 from tests.kit.campaign import Campaign
 from tests.kit.databases import POSTGRES, EmptiedDatabase, copy_of
 from tests.kit.records import NOON
@@ -94,16 +94,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def watched() -> Iterator[list[str]]:
     """Offences against promise P4, over the whole run."""
-    with promises.no_call_inside_a_transaction() as offences:
+    with transaction_watch.no_call_inside_a_transaction() as offences:
         yield offences
 
 
 @pytest.fixture(autouse=True)
 def no_call_inside_a_transaction(watched: list[str]) -> Iterator[None]:
     """Promise P4: a test fails in which the holder of a transaction calls a model or opens a connection."""
-    watched.clear()
     yield
-    assert not watched, "\n".join(watched)
+    offences = "\n".join(watched)
+    watched.clear()
+    assert not offences, offences
 
 
 @pytest.fixture(autouse=True)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import runpy
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,6 +13,7 @@ from typer.testing import CliRunner
 
 from afterglow.cli import app
 from tests.generated import ROOT, pages, proofs, requirements
+from tests.kit.examples import RunExample, here_and_alone
 from tests.kit.loops import for_each
 
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "llms.txt", *sorted((ROOT / "docs").glob("*.md"))]
@@ -57,50 +56,37 @@ def test_the_readmes_ten_lines_work_as_they_stand(tmp_path: Path) -> None:
     assert (tmp_path / "notes" / "afterglow.db").exists()
 
 
-def run_here(program: str, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """Run a program in this process, in an empty folder and without the key of a provider."""
-    for name in os.environ:
-        if name.endswith("_API_KEY"):
-            monkeypatch.delenv(name)
-    monkeypatch.chdir(folder)
-    monkeypatch.setattr(sys, "argv", [program, str(folder)])
-    runpy.run_path(program, run_name="__main__")
-
-
+@here_and_alone
 def test_the_quick_start_for_agents_runs_as_it_stands(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    run: RunExample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "quickstart-agents.md").read_text(), re.DOTALL)
     (code,) = (block for block in blocks if "asyncio.run" in block)
     (tmp_path / "program.py").write_text(code)
-    run_here(str(tmp_path / "program.py"), monkeypatch, tmp_path)
+    monkeypatch.chdir(tmp_path)
     said = "I was shown 1 message(s).\npreference · I prefer the window seat.\nI prefer the window seat\n"
-    assert capsys.readouterr().out == said
+    assert run(tmp_path / "program.py") == said
 
 
 @pytest.mark.spec("CTX-6")
-def test_the_example_of_a_small_context_runs_and_stays_small(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run_here(str(ROOT / "examples" / "small_context.py"), monkeypatch, tmp_path)
-    printed = capsys.readouterr().out
+@here_and_alone
+def test_the_example_of_a_small_context_runs_and_stays_small(run: RunExample, tmp_path: Path) -> None:
+    printed = run(ROOT / "examples" / "small_context.py", tmp_path)
     assert "200 turns" in printed and "blocks of level 1" in printed
     tokens = int(re.findall(r"(\d+) tokens in the context", printed)[0])
     assert tokens < 2_500
 
 
 @pytest.mark.spec("CTX-11")
-def test_the_example_with_tools_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run_here(str(ROOT / "examples" / "tools.py"), monkeypatch, tmp_path)
-    printed = capsys.readouterr().out
+@here_and_alone
+def test_the_example_with_tools_runs(run: RunExample, tmp_path: Path) -> None:
+    printed = run(ROOT / "examples" / "tools.py", tmp_path)
     assert "→ In Lagos: sun, 31 °C." in printed and "tool_result" in printed
 
 
 def test_the_readmes_commands_exist() -> None:
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    used = set(re.findall(r"make ([a-z]+)", (ROOT / "README.md").read_text()))
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    used = set(re.findall(r"make ([a-z-]+)", (ROOT / "README.md").read_text()))
     assert used <= targets
     commands = set(re.findall(r"bin/afterglow(?: --data-dir \S+)? ([a-z]+)", (ROOT / "README.md").read_text()))
     assert commands and not [each for each in commands if CliRunner().invoke(app, [each, "--help"]).exit_code]

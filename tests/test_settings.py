@@ -30,23 +30,19 @@ from afterglow.settings import (
 )
 from afterglow.settings.pages import with_generated
 from tests.kit.loops import for_each
-from tests.kit.settings_files import PASSWORD, problems, the_problem, written
+from tests.kit.settings_files import (
+    PASSWORD,
+    empty_working_folder,  # noqa: F401 — each test of this module runs in it
+    problems,
+    the_problem,
+    written,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 REGENERATE = "python -c 'from pathlib import Path; from afterglow.settings import regenerate; regenerate(Path())'"
 SOURCE_KEYS = ", ".join(SourceSettings.model_fields)
 
 pytestmark = pytest.mark.spec("DOOR-8")
-
-
-@pytest.fixture(autouse=True)
-def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty working folder, and a data folder beside it."""
-    folder = tmp_path / "work"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    return folder
 
 
 # Where values come from
@@ -175,8 +171,10 @@ def test_an_empty_variable_and_an_empty_key_of_yaml_count_as_not_set() -> None:
 @for_each("name", ["afterglow.toml", "afterglow.yaml"])
 def test_an_empty_file_is_fine(name: str, text: str) -> None:
     file = written(Path.cwd(), text, name)
-    assert load(environ={}).settings == Settings()
-    file.unlink()
+    try:
+        assert load(environ={}).settings == Settings()
+    finally:
+        file.unlink()
 
 
 def test_variables_that_are_not_settings_but_ours_are_left_alone() -> None:

@@ -24,7 +24,14 @@ from afterglow.settings import (
 from afterglow.settings.aliases import ALIASES
 from afterglow.settings.checking import LEAVES
 from tests.kit.loops import for_each
-from tests.kit.settings_files import PASSWORD, problems, the_problem, written
+from tests.kit.settings_files import (
+    PASSWORD,
+    empty_working_folder,  # noqa: F401 — each test of this module runs in it
+    loaded_from,
+    problems,
+    the_problem,
+    written,
+)
 
 pytestmark = pytest.mark.spec("DOOR-8")
 
@@ -54,20 +61,6 @@ kind = "mail"
 address = "maildir:mail"
 """
 FEED = '[sources.feed]\nkind = "http"\naddress = "https://feed.example/news"\n'
-
-
-@pytest.fixture(autouse=True)
-def empty_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty working folder, and a data folder beside it."""
-    folder = tmp_path / "work"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    return folder
-
-
-def loaded_from(text: str, name: str = "afterglow.toml") -> Settings:
-    return load(written(Path.cwd(), text, name), environ={}).settings
 
 
 def source(**keys: Any) -> str:

@@ -22,7 +22,13 @@ from afterglow.settings import (
     load,
 )
 from tests.kit.loops import for_each
-from tests.kit.settings_files import problems, the_problem, written
+from tests.kit.settings_files import (
+    empty_working_folder,  # noqa: F401 — each test of this module runs in it
+    loaded_from,
+    problems,
+    the_problem,
+    written,
+)
 
 pytestmark = pytest.mark.spec("DOOR-8")
 
@@ -31,20 +37,6 @@ context_limit_tokens: 8000       # input_tokens threshold to trigger mid-convers
 timeout_summarize_seconds: 1800  # idle seconds before summarizing the full session
 timeout_clear_seconds: 3600      # idle seconds after summarization before clearing history
 """
-
-
-@pytest.fixture(autouse=True)
-def empty_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty working folder, and a data folder beside it."""
-    folder = tmp_path / "work"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    return folder
-
-
-def loaded_from(text: str, name: str = "afterglow.toml", **environ: str) -> Settings:
-    return load(written(Path.cwd(), text, name), environ=environ).settings
 
 
 # What is declared

@@ -37,6 +37,7 @@ from afterglow.spend import (
 )
 from afterglow.store.contract import Store
 from tests.conftest import OpenStore
+from tests.kit.agents import until_asked
 from tests.kit.loops import for_each
 from tests.kit.records import KATE, NOON
 
@@ -81,14 +82,6 @@ async def tried(model: Metered, request: Request | None = None) -> Completion | 
         return error
 
 
-async def until(true: Callable[[], bool]) -> None:
-    for _ in range(3_000):
-        if true():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("it never became true")
-
-
 # --- the account
 
 
@@ -106,7 +99,7 @@ async def test_a_call_is_counted_with_what_it_did_cost(store: Store) -> None:
 async def test_while_a_call_is_under_way_the_most_it_could_cost_counts(store: Store) -> None:
     model, inner = metered([scripted.TIMEOUT], store)
     under_way = asyncio.create_task(tried(model))
-    await until(lambda: len(inner.requests) == 1)
+    await until_asked(inner, 1)
     most = inner.most(asking()).tokens
     assert await store.spend_of_day(DAY) == Spend(calls=1, tokens=most, micro_usd=most)
     under_way.cancel()
@@ -260,7 +253,7 @@ async def test_after_the_pause_one_call_is_let_through(store: Store, clock: Fixe
         await tried(model)
     clock.move(60)
     trial = asyncio.create_task(tried(model))
-    await until(lambda: len(inner.requests) == 4)
+    await until_asked(inner, 4)
     assert isinstance(await tried(model), ModelBusy)
     assert len(inner.requests) == 4
     trial.cancel()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -25,6 +24,7 @@ from afterglow.store.transaction import EVERYONE
 from afterglow.turns import Turn
 from tests.generated import ROOT
 from tests.kit.command_line import MODEL_KEYS
+from tests.kit.faults import until
 from tests.kit.models import echo, said_last
 from tests.kit.records import NOON
 
@@ -76,14 +76,6 @@ def asked_last(model: ScriptedModel) -> Request:
 
 def shown(request: Request) -> str:
     return "\n".join(each.text for each in request.messages)
-
-
-async def until(is_so: Callable[[], Awaitable[bool]]) -> None:
-    for _ in range(3_000):
-        if await is_so():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("it did not come about")
 
 
 @pytest.mark.spec("AGENT-5")

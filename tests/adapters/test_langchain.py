@@ -25,10 +25,11 @@ from afterglow.errors import BadInput
 from afterglow.memory import EVERYONE, Memory, open_memory
 from afterglow.settings import Settings
 from afterglow.store.sqlite import SQLiteStore
-from afterglow.turns import Binding, Turn
+from afterglow.turns import Binding
 from tests.adapters.chat_model import Chat, calls
 from tests.generated import ROOT
-from tests.kit.examples import RunExample, run_example, run_example_alone
+from tests.kit.examples import RunExample, here_and_alone
+from tests.kit.talks import log, said
 
 ANA: Any = {"configurable": {"thread_id": "t1", "user_id": "ana"}}
 KATE = Binding(agent="kate", channel="langchain", sender="ana")
@@ -49,16 +50,6 @@ def broken(city: str) -> str:
 def agent_of(memory: Memory, chat: Chat, tools: Any = (), others: Any = (), saver: Any = None, **more: Any) -> Any:
     ours = AfterglowMiddleware(memory, agent="kate")
     return create_agent(chat, list(tools), middleware=[ours, *others], checkpointer=saver, **more)
-
-
-async def log(memory: Memory, owner: str = KATE.owner) -> list[Turn]:
-    """All turns of an owner, the oldest session first."""
-    sessions = sorted(await memory.sessions(owner=owner), key=lambda session: session.created_at)
-    return [turn for session in sessions for turn in await memory.turns(session)]
-
-
-async def said(memory: Memory, owner: str = KATE.owner) -> list[str]:
-    return [f"{turn.role}: {turn.text}" for turn in await log(memory, owner)]
 
 
 @pytest.mark.spec("LOG-1", "CTX-5")
@@ -499,7 +490,7 @@ EXAMPLE = ROOT / "examples" / "langchain_agent.py"
 
 
 @pytest.mark.spec("CTX-6")
-@pytest.mark.parametrize("run", [run_example, pytest.param(run_example_alone, marks=pytest.mark.whole)])
+@here_and_alone
 def test_the_example_runs_without_a_key(run: RunExample, tmp_path: Path) -> None:
     told = run(EXAMPLE, tmp_path)
     assert "There is rain, 4 °C." in told and "has 86 turns" in told

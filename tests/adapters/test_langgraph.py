@@ -26,7 +26,8 @@ from afterglow.errors import BadInput
 from afterglow.memory import Memory
 from tests.adapters.chat_model import Chat, calls
 from tests.generated import ROOT
-from tests.kit.examples import RunExample, run_example, run_example_alone
+from tests.kit.examples import RunExample, here_and_alone
+from tests.kit.talks import said
 
 ANA: Any = {"configurable": {"thread_id": "ana"}}
 OWNER = "agent/langgraph/ana"
@@ -47,11 +48,6 @@ def graph_of(node: Any, memory: Memory, state: Any = MessagesState, saver: Any =
     builder.add_conditional_edges("chatbot", tools_condition)
     builder.add_edge("tools", "chatbot")
     return builder.compile(checkpointer=saver)
-
-
-async def said(memory: Memory, owner: str = OWNER) -> list[str]:
-    sessions = sorted(await memory.sessions(owner=owner), key=lambda session: session.created_at)
-    return [f"{turn.role}: {turn.text}" for session in sessions for turn in await memory.turns(session)]
 
 
 def node_of(chat: Chat) -> Any:
@@ -294,7 +290,7 @@ def test_without_a_loop_langgraph_says_which_way_to_run_it(memory: Memory) -> No
 
 
 @pytest.mark.spec("CTX-6")
-@pytest.mark.parametrize("run", [run_example, pytest.param(run_example_alone, marks=pytest.mark.whole)])
+@here_and_alone
 def test_the_example_adopts_it_in_five_lines_and_knows_what_was_said_long_ago(run: RunExample, tmp_path: Path) -> None:
     lines = EXAMPLE.read_text().splitlines()
     assert len([line for line in lines if "# + Afterglow" in line]) == 5

@@ -13,11 +13,11 @@ from afterglow.memory import Memory
 from afterglow.model.scripted import Script, ScriptedModel
 from afterglow.settings import Settings
 from afterglow.store.contract import Store
-from tests.kit.models import echo, said_last
+from tests.kit.models import echo
 from tests.kit.records import KATE
 from tests.paths.conftest import memory_with, model
 
-__all__ = ["echo", "memory_with", "model", "said_last"]
+__all__ = ["memory_with", "model"]
 OpenAgent = Callable[..., Agent]
 
 

@@ -74,8 +74,13 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def started() -> set[int]:
-    """The processes that this one has started, but for the one that forks servers."""
-    return {child.pid for child in psutil.Process().children() if "tests.kit.processes" not in child.cmdline()}
+    """The processes that this one has started, and theirs, but for the one that forks servers with all that it forked."""
+    found: set[int] = set()
+    for child in psutil.Process().children():
+        with suppress(psutil.Error):  # it has just ended
+            if "tests.kit.processes" not in child.cmdline():
+                found |= {child.pid, *(each.pid for each in child.children(recursive=True))}
+    return found
 
 
 @pytest.fixture

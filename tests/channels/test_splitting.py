@@ -201,6 +201,16 @@ NESTED = {
 @for_each("channel", CHANNELS)
 @for_each("shape", NESTED)
 def test_deep_nesting_is_shown_and_not_lost(shape: str, channel: Channel) -> None:
-    parts = render(NESTED[shape], channel)
+    assert_end_is_shown(NESTED[shape], channel)
+
+
+@pytest.mark.whole
+@for_each("channel", CHANNELS)
+def test_fifty_thousand_brackets_are_shown_and_not_lost(channel: Channel) -> None:
+    assert_end_is_shown("[" * 50_000 + "end", channel)
+
+
+def assert_end_is_shown(text: str, channel: Channel) -> None:
+    parts = render(text, channel)
     assert_within_limits(parts, channel)
-    assert letters(parts, channel).count("end") == NESTED[shape].count("end")
+    assert letters(parts, channel).count("end") == text.count("end")

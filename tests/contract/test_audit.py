@@ -24,8 +24,8 @@ from afterglow.work import Claim, Limits
 from afterglow.worker import Commit, Worker
 from tests.conftest import OpenStore
 from tests.faults import verbs
-from tests.faults.promises import dump
-from tests.faults.test_failpoints import WRITING
+from tests.faults.verbs import WRITING
+from tests.kit.promises import dump
 from tests.kit.records import KATE, NOON, OTHER, said
 
 pytestmark = pytest.mark.spec("SAFE-7")

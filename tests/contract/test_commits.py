@@ -27,8 +27,8 @@ from afterglow.store.readings import Read
 from afterglow.turns import Binding
 from afterglow.work import Claim, Due, Kind, Limits
 from tests.faults import verbs
-from tests.faults.promises import broken, dump
 from tests.kit.facts import remember
+from tests.kit.promises import broken, dump
 from tests.kit.records import KATE, NOON, OTHER, said
 
 OWNER = KATE.owner

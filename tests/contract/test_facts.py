@@ -22,9 +22,9 @@ from afterglow.store.readings import Read, Reading
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.store.transaction import Tx
 from afterglow.turns import Owner
-from tests.faults.promises import broken
 from tests.kit.facts import remember
 from tests.kit.forgetting import fact, holders, store_facts, talk
+from tests.kit.promises import broken
 from tests.kit.records import KATE, NOON, OTHER
 
 OWNER = KATE.owner

@@ -25,7 +25,6 @@ from afterglow.store.sqlite import SQLiteStore
 from afterglow.store.transaction import EVERYONE
 from afterglow.work import Due
 from tests.faults import verbs
-from tests.faults.promises import broken, dump
 from tests.kit.databases import all_indexed
 from tests.kit.facts import remember
 from tests.kit.forgetting import (
@@ -44,6 +43,7 @@ from tests.kit.forgetting import (
     store_facts,
     talk,
 )
+from tests.kit.promises import broken, dump
 from tests.kit.records import KATE, NOON, OTHER, said
 
 pytestmark = pytest.mark.spec("SAFE-3", "P12")

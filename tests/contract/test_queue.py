@@ -11,6 +11,7 @@ import pytest
 from afterglow.clock import FixedClock
 from afterglow.errors import BadInput, ClaimLost, NotFound
 from afterglow.store.contract import Store
+from afterglow.store.postgres import PostgresStore
 from afterglow.store.transaction import EVERYONE
 from afterglow.work import Claim, Due, Kind, Limits
 from tests.conftest import OpenStore
@@ -315,8 +316,11 @@ async def test_an_owner_sees_and_retries_its_own_work_only(store: Store) -> None
 
 
 async def test_a_waiting_worker_is_woken_by_work_that_is_due_now(store: Store) -> None:
+    if isinstance(store, PostgresStore):
+        await store.wait_for_work(60)  # ends when the listener begins, which wakes every waiter
     waiting = asyncio.create_task(store.wait_for_work(600))
-    await asyncio.sleep(0.05)
+    await asyncio.sleep(0)
+    assert not waiting.done()
     await store.mark_due("o", due())
     await asyncio.wait_for(waiting, 60)
 

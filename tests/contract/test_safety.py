@@ -24,9 +24,9 @@ from afterglow.store.sqlite import SQLiteStore
 from afterglow.store.transaction import EVERYONE, Tx
 from tests.faults import conftest as faults
 from tests.faults import verbs
-from tests.faults.promises import broken, dump
 from tests.kit.databases import copy_of
 from tests.kit.loops import for_each
+from tests.kit.promises import broken, dump
 from tests.kit.records import KATE, NOON, OTHER, said
 
 pytestmark = pytest.mark.spec("SAFE-2")

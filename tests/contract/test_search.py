@@ -6,6 +6,7 @@ import asyncio
 import logging
 import random
 import sqlite3
+import threading
 from pathlib import Path
 
 import pytest
@@ -125,13 +126,16 @@ async def test_an_index_that_cannot_be_written_does_not_hold_up_writers(
     store = await SQLiteStore.open(path, clock)
     disk_is_full = True
 
+    tried = threading.Event()
+
     def fail(place: str) -> None:
         if place == "index:before" and disk_is_full:
+            tried.set()
             raise sqlite3.OperationalError("database or disk is full")
 
     failpoints.watch(fail)
     await fill(store, TALK[:1])
-    await asyncio.sleep(0.2)
+    assert await asyncio.to_thread(tried.wait, 60)
     assert unindexed(path) == 1
     assert len(await find(store, "salmon")) == 1
     disk_is_full = False

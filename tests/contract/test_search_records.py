@@ -20,22 +20,16 @@ from afterglow.store.contract import Store
 from afterglow.store.search import KINDS, Kind
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.store.transaction import Tx
-from tests.faults.promises import broken
 from tests.faults.verbs import block, change, summary
 from tests.kit.databases import all_indexed
 from tests.kit.loops import for_each
+from tests.kit.promises import broken
 from tests.kit.records import KATE, NOON, OTHER, said
+from tests.kit.talks import say
 
 pytestmark = pytest.mark.spec("FACT-9")
 
 DAY = timedelta(days=1)
-
-
-async def talk(store: Store, *said_by: tuple[str, str], session: str = "talk", owner: str = KATE.owner) -> None:
-    binding = KATE if owner == KATE.owner else OTHER
-    await store.open_session(binding, session)
-    for role, text in said_by:
-        await store.append(owner, session, said(text, role, terms=words.terms(text)))
 
 
 async def index_fact(
@@ -81,7 +75,7 @@ async def fold(store: Store, text: str = "Rufus the dog eats salmon", **more: An
 
 
 async def test_every_kind_is_found_and_says_where_it_comes_from(store: Store) -> None:
-    await talk(store, ("user", "a dog"), ("assistant", "a good dog"), ("user", "bye"))
+    await say(store, ("user", "a dog"), ("assistant", "a good dog"), ("user", "bye"))
     await index_fact(store, "f1", "The dog is called Rufus")
     await fold(store)
     await store.commit_summary(KATE.owner, replace(summary("talk"), last_seq=3, summary="About the dog."), before_seq=0)
@@ -97,15 +91,15 @@ async def test_every_kind_is_found_and_says_where_it_comes_from(store: Store) ->
 
 
 async def test_one_owner_never_finds_anothers_records(store: Store) -> None:
-    await talk(store, ("user", "hello"))
-    await talk(store, ("user", "hello"), owner=OTHER.owner)
+    await say(store, ("user", "hello"))
+    await say(store, ("user", "hello"), to=OTHER)
     await index_fact(store, "f1", "Rufus eats salmon")
     assert await find(store, "salmon", owner=OTHER.owner) == []
     assert len(await find(store, "salmon")) == 1
 
 
 async def test_a_fact_that_answers_stands_before_turns_that_merely_mention(store: Store) -> None:
-    await talk(
+    await say(
         store,
         ("user", "My dog barked at the postman all morning, again."),
         ("assistant", "Dogs bark at postmen. Perhaps the dog is bored; a longer walk helps many a dog."),
@@ -117,14 +111,14 @@ async def test_a_fact_that_answers_stands_before_turns_that_merely_mention(store
 
 
 async def test_a_turn_that_says_more_stands_before_a_fact_that_merely_mentions(store: Store) -> None:
-    await talk(store, ("user", "The dog is allergic to chicken broth"), ("assistant", "Noted"))
+    await say(store, ("user", "The dog is allergic to chicken broth"), ("assistant", "Noted"))
     await index_fact(store, "f1", "Ana has a dog")
     await index_fact(store, "f2", "Ana drinks tea")
     assert (await places(store, "dog allergic chicken broth"))[0] == ("turn", "talk", 1)
 
 
 async def test_what_was_removed_is_not_found_and_not_counted(store: Store) -> None:
-    await talk(store, ("user", "hello"))
+    await say(store, ("user", "hello"))
     await index_fact(store, "f1", "Rufus eats salmon")
     await index_fact(store, "f2", "Rufus sleeps")
     await unindex(store, "fact", "f1")
@@ -140,7 +134,7 @@ async def test_what_was_removed_leaves_the_index_too_where_that_has_it_already(
 ) -> None:
     monkeypatch.setattr("afterglow.store.sqlite._QUIET_SECONDS", 0.001)
     store = await SQLiteStore.open(tmp_path / "a.db", clock)
-    await talk(store, ("user", "salmon"))
+    await say(store, ("user", "salmon"))
     await index_fact(store, "f1", "Rufus eats salmon")
     await index_fact(store, "f2", "Rufus sleeps")
     await all_indexed(store.path)
@@ -160,7 +154,7 @@ def _entries(store: SQLiteStore) -> set[str]:
 
 
 async def test_a_record_that_is_indexed_again_is_found_by_its_new_words_alone(store: Store) -> None:
-    await talk(store, ("user", "hello"))
+    await say(store, ("user", "hello"))
     await index_fact(store, "f1", "Rufus eats salmon")
     await index_fact(store, "f1", "Rufus eats tuna")
     assert await places(store, "salmon") == []
@@ -168,7 +162,7 @@ async def test_a_record_that_is_indexed_again_is_found_by_its_new_words_alone(st
 
 
 async def test_a_block_that_is_made_better_takes_the_place_of_the_first(store: Store) -> None:
-    await talk(store, ("user", "one"), ("assistant", "two"), ("user", "three"))
+    await say(store, ("user", "one"), ("assistant", "two"), ("user", "three"))
     await fold(store, "a kettle")
     better = change(block("talk", 1, 2, text="a teapot"), version=1, replaces=(1,))
     await store.commit_blocks(KATE.owner, "talk", better)
@@ -176,7 +170,7 @@ async def test_a_block_that_is_made_better_takes_the_place_of_the_first(store: S
 
 
 async def test_blocks_of_turns_are_found_and_blocks_of_blocks_are_not(store: Store) -> None:
-    await talk(store, ("user", "one"), ("assistant", "two"), ("user", "three"))
+    await say(store, ("user", "one"), ("assistant", "two"), ("user", "three"))
     await fold(store, "a kettle")
     coarser = change(block("talk", 1, 2, level=1, text="a kettle"), version=1, replaces=(1,))
     await store.commit_blocks(KATE.owner, "talk", coarser)
@@ -184,13 +178,13 @@ async def test_blocks_of_turns_are_found_and_blocks_of_blocks_are_not(store: Sto
 
 
 async def test_blocks_that_are_imported_are_found(store: Store) -> None:
-    await talk(store, ("user", "one"), ("assistant", "two"), ("user", "three"))
+    await say(store, ("user", "one"), ("assistant", "two"), ("user", "three"))
     await fold(store, "a kettle")
     await store.commit_blocks(
         KATE.owner, "talk", change(block("talk", 1, 2, text="a teapot"), version=1, replaces=(1,))
     )
     made = await store.made(KATE.owner, "talk")
-    await talk(store, ("user", "one"), ("assistant", "two"), ("user", "three"), session="copy")
+    await say(store, ("user", "one"), ("assistant", "two"), ("user", "three"), session="copy")
     copies = [replace(each, session="copy") for each in made.blocks]
     copied = replace(await store.session(KATE.owner, "copy"), folded=made.session.folded)
     await store.restore_blocks(copied, copies, [], made.fence)
@@ -198,7 +192,7 @@ async def test_blocks_that_are_imported_are_found(store: Store) -> None:
 
 
 async def test_only_the_newest_summary_of_a_session_is_found(store: Store) -> None:
-    await talk(store, ("user", "one"), ("user", "two"), ("user", "three"), ("user", "four"))
+    await say(store, ("user", "one"), ("user", "two"), ("user", "three"), ("user", "four"))
     first = replace(summary("talk"), last_seq=2, summary="About a kettle.")
     await store.commit_summary(KATE.owner, first, before_seq=0)
     second = replace(summary("talk"), summary="About a teapot.", created_at=NOON + DAY)
@@ -208,7 +202,7 @@ async def test_only_the_newest_summary_of_a_session_is_found(store: Store) -> No
 
 
 async def test_a_search_is_limited_to_kinds_types_and_time(store: Store) -> None:
-    await talk(store, ("user", "tea in the morning"))
+    await say(store, ("user", "tea in the morning"))
     await index_fact(store, "f1", "Ana likes tea", type="preference", at=NOON - DAY)
     await index_fact(store, "f2", "Ana sells tea", type="identity", at=NOON + DAY)
     assert set(await places(store, "tea")) == {("turn", "talk", 1), ("fact", "f1", 0), ("fact", "f2", 0)}

@@ -16,7 +16,6 @@ from afterglow.clock import FixedClock
 from afterglow.errors import ClaimLost, ModelBusy
 from afterglow.means import SettingsMeans
 from afterglow.memory import Memory
-from afterglow.search import words
 from afterglow.search.meaning import Meaning
 from afterglow.search.memory_search import memory_search
 from afterglow.search.signs import Signs
@@ -29,7 +28,8 @@ from afterglow.turns import Binding
 from afterglow.work import Limits
 from afterglow.worker import Worker
 from tests.conftest import OpenStore
-from tests.kit.records import KATE, OTHER, said
+from tests.kit.records import KATE, OTHER
+from tests.kit.talks import say
 
 pytest.importorskip("numpy")
 pytestmark = pytest.mark.spec("FACT-9")
@@ -53,12 +53,6 @@ class Themes:
         return [
             [sum(word in theme.split() for word in text.lower().split()) + 0.01 for theme in THEMES] for text in texts
         ]
-
-
-async def say(store: Store, *texts: str, binding: Binding = KATE, session: str = "talk") -> None:
-    await store.open_session(binding, session)
-    for text in texts:
-        await store.append(binding.owner, session, said(text, terms=words.terms(text)))
 
 
 async def work(store: Store, embedder: Themes, rounds: int = 3) -> Vectors:
@@ -292,7 +286,7 @@ async def test_who_was_not_searched_for_longest_leaves_memory_when_the_room_is_u
     embedder = Themes()
     bindings = [KATE, WEB, OTHER]
     for each in bindings:
-        await say(store, "my puppy ran off", binding=each, session=each.channel + each.sender)
+        await say(store, "my puppy ran off", to=each, session=each.channel + each.sender)
     await work(store, embedder)
     meaning = Meaning(store, embedder)
     monkeypatch.setattr("afterglow.search.meaning._WHOLE_BYTES_KEPT", 2 * len(THEMES))
@@ -350,8 +344,8 @@ async def test_only_the_embedder_says_how_near_texts_are(store: Store) -> None:
 @pytest.mark.spec("SAFE-2")
 async def test_owners_see_their_own_vectors_and_those_joined_to_them(store: Store) -> None:
     await say(store, "my puppy ran off")
-    await say(store, "a cat sat there", binding=WEB, session="web")
-    await say(store, "an animal of another", "dog", binding=OTHER, session="other")
+    await say(store, "a cat sat there", to=WEB, session="web")
+    await say(store, "an animal of another", "dog", to=OTHER, session="other")
     embedder = Themes()
     await work(store, embedder)
     meaning = Meaning(store, embedder)

@@ -10,7 +10,7 @@ from afterglow.clock import FixedClock
 from afterglow.store.postgres import PostgresStore
 from afterglow.store.sqlite import SQLiteStore
 from tests.faults import verbs
-from tests.faults.promises import broken, dump
+from tests.kit.promises import broken, dump
 from tests.kit.records import NOON
 
 SEED = 7

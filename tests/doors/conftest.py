@@ -44,10 +44,10 @@ def kept_folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def prepare(folder: Path, kept_folders: Path) -> Prepare:
-    """Make a data folder of this name; each further test that asks for the name gets a copy of it."""
+    """Make a data folder of this name; each further test of the module that asks for the name gets a copy of it."""
 
     def prepare_it(name: str, make: Callable[[], object]) -> Path:
-        kept = kept_folders / name
+        kept = kept_folders / make.__module__ / name
         if kept.exists():
             shutil.copytree(kept, folder)
         else:

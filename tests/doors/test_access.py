@@ -25,6 +25,7 @@ SOON = NOON + timedelta(minutes=10)
 LATER = NOON + timedelta(days=7)
 
 
+@pytest.mark.both
 async def test_a_token_knows_whom_it_is_bound_to_and_when_it_was_used(store: Store, clock: FixedClock) -> None:
     made = await store.add_token("phone", "read", "secret", owner=KATE.owner)
     assert (made.owner, made.scope, made.last_used_at) == (KATE.owner, "read", None)
@@ -40,6 +41,7 @@ async def test_a_token_knows_whom_it_is_bound_to_and_when_it_was_used(store: Sto
     assert listed.last_used_at == NOON + timedelta(seconds=60)
 
 
+@pytest.mark.both
 async def test_a_token_that_is_over_or_revoked_opens_nothing(store: Store, clock: FixedClock) -> None:
     made = await store.add_token("short", "read", "secret", expires_at=SOON)
     assert await store.find_token("secret") == made and await store.is_open(made.id)
@@ -50,6 +52,7 @@ async def test_a_token_that_is_over_or_revoked_opens_nothing(store: Store, clock
     assert await store.find_token("another") is None and not await store.is_open(other.id)
 
 
+@pytest.mark.both
 async def test_a_link_signs_in_once_and_no_later_than_its_time(store: Store, clock: FixedClock) -> None:
     await store.add_token("page", "owner", "code", kind="link", owner=KATE.owner, expires_at=SOON)
     assert await store.find_token("code") is None, "a link is no token"
@@ -66,6 +69,7 @@ async def test_a_link_signs_in_once_and_no_later_than_its_time(store: Store, clo
         await store.sign_in("late", "cookie 3", LATER)
 
 
+@pytest.mark.both
 async def test_of_two_that_use_one_link_at_the_same_time_one_is_signed_in(store: Store) -> None:
     await store.add_token("page", "owner", "code", kind="link", expires_at=SOON)
     done = await asyncio.gather(
@@ -76,6 +80,7 @@ async def test_of_two_that_use_one_link_at_the_same_time_one_is_signed_in(store:
     assert len(await store.tokens("session")) == 1
 
 
+@pytest.mark.both
 async def test_who_is_forgotten_leaves_no_token_and_no_trace_of_what_happened(store: Store) -> None:
     for binding in (KATE, OTHER):
         await store.append(binding.owner, binding, said("hello"))
@@ -87,6 +92,7 @@ async def test_who_is_forgotten_leaves_no_token_and_no_trace_of_what_happened(st
     assert (await store.happened(OTHER.owner, 0)).items
 
 
+@pytest.mark.both
 async def test_what_happens_is_known_in_order_and_to_its_owner_alone(store: Store) -> None:
     session = await store.open_session(KATE, "s")
     begun = await store.happened(KATE.owner, None)

@@ -45,6 +45,7 @@ from tests.kit.command_line import (
     talk,
     wait_until,
 )
+from tests.kit.loops import for_each
 from tests.kit.processes import PIPE, PROGRAM, ROOT, Process
 from tests.kit.records import KATE, NOON, OTHER
 
@@ -277,9 +278,9 @@ def test_with_json_every_command_answers_with_one_document(
             assert not nothing
 
 
-def test_json_may_stand_before_or_after_the_command(run: Run, filled: Path) -> None:
-    for call in ("--json sessions list", "sessions --json list", "sessions list --json", "sessions --json"):
-        assert json.loads(run(*call.split()).stdout)["items"], call
+@for_each("call", ["--json sessions list", "sessions --json list", "sessions list --json", "sessions --json"])
+def test_json_may_stand_before_or_after_the_command(run: Run, filled: Path, call: str) -> None:
+    assert json.loads(run(*call.split()).stdout)["items"]
 
 
 def test_the_page_of_the_documentation_is_what_the_commands_say() -> None:
@@ -722,18 +723,21 @@ def test_an_import_goes_on_where_it_stopped(run: Run, filled: Path, tmp_path: Pa
     assert run("export", "--data-dir", copy).stdout == lines
 
 
-def test_a_file_that_is_no_export_is_refused(run: Run, filled: Path, tmp_path: Path) -> None:
-    file = tmp_path / "file.jsonl"
-    for content, said in (
+@for_each(
+    "content, said",
+    [
         (b"", "is empty"),
         (b"hello\n", "line 1: not JSON"),
         (b'{"a": 1}\n', "line 1: not an object such as"),
         (b'{"turn": {}}\n', "not an export of Afterglow"),
         (b"\xff\xfe\x00", "not UTF-8"),
         (b'{"format": {"name": "afterglow-export", "version": 99}}\n', "upgrade Afterglow"),
-    ):
-        file.write_bytes(content)
-        assert said in one_line(run("import", file, code=2).stderr), content
+    ],
+)
+def test_a_file_that_is_no_export_is_refused(run: Run, filled: Path, tmp_path: Path, content: bytes, said: str) -> None:
+    file = tmp_path / "file.jsonl"
+    file.write_bytes(content)
+    assert said in one_line(run("import", file, code=2).stderr)
 
 
 # settings, status, doctor
@@ -806,12 +810,15 @@ def test_doctor_finds_a_damaged_database(run: Run, filled: Path, monkeypatch: py
     assert "afterglow export" in shown
 
 
-def test_doctor_knows_the_sqlite_versions_with_a_fault() -> None:
-    for version, mark in (
+@for_each(
+    "version, mark",
+    [
         *(((3, 40, 1), "!"), ((3, 50, 6), "!"), ((3, 50, 7), "✓")),
         *(((3, 51, 2), "!"), ((3, 51, 3), "✓"), ((4, 0, 0), "✓")),
-    ):
-        assert doctor.sqlite_version(version).mark == mark, version
+    ],
+)
+def test_doctor_knows_the_sqlite_versions_with_a_fault(version: tuple[int, int, int], mark: str) -> None:
+    assert doctor.sqlite_version(version).mark == mark
 
 
 def test_doctor_knows_network_file_systems() -> None:

@@ -9,6 +9,7 @@ import re
 import select
 import signal
 import sys
+import termios
 import threading
 import time
 from collections.abc import Iterator
@@ -182,14 +183,16 @@ class Terminal:
         os.write(self._main, keys.encode() if isinstance(keys, str) else keys)
 
     def until_it_waits(self) -> None:
-        """Wait until it sleeps for a key: Python would notice a Ctrl-C before that at the next key only."""
+        """Wait until its line editor sleeps for a key: Python would notice a Ctrl-C before that at the next key only."""
         if sys.platform == "linux":
             wait_until(self._sleeps_on)
         else:
             time.sleep(0.5)
 
     def _sleeps_on(self) -> bool:
-        """Whether the main thread sleeps, and did not wake for a moment meanwhile."""
+        """Whether the line editor has the terminal, and the main thread sleeps and did not wake for a moment meanwhile."""
+        if termios.tcgetattr(self._main)[3] & termios.ICANON:
+            return False
         file = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/status")
         before = file.read_text()
         time.sleep(0.1)

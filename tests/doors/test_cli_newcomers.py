@@ -20,6 +20,7 @@ from afterglow.work import Due, Limits
 from afterglow.worker import Worker
 from tests.kit.command_line import Prepare, Run, asked, findings, one_line, really, summary_form
 from tests.kit.command_line import facts_of as items
+from tests.kit.loops import for_each
 from tests.kit.records import KATE, OTHER
 
 pytestmark = pytest.mark.spec("DOOR-2")
@@ -281,14 +282,14 @@ def test_work_that_is_tried_again_by_hand_need_not_wait_for_the_breaker(run: Run
 
 
 @pytest.mark.spec("DOOR-8")
+@for_each("call", ["facts extract", "serve --port 0", "facts list", "init", "status", "facts rebuild"])
 def test_a_data_folder_that_cannot_be_is_told_in_one_sentence(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("AFTERGLOW_DATA_DIR", str(tmp_path / "file" / "data"))
-    for call in ("facts extract", "serve --port 0", "facts list", "init", "status", "facts rebuild"):
-        error = run(*call.split(), code=1).stderr
-        assert error.startswith("Error: ") and "InternalError" not in error and error.count(".\n") <= 1, call
+    error = run(*call.split(), code=1).stderr
+    assert error.startswith("Error: ") and "InternalError" not in error and error.count(".\n") <= 1
 
 
 @pytest.mark.spec("DOOR-8")
@@ -304,13 +305,13 @@ def test_a_log_that_cannot_be_written_stops_the_server_with_a_sentence_and_no_ot
 
 @pytest.mark.spec("DOOR-8")
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_without_the_right_to_write_is_told_in_one_sentence(run: Run, told: Path) -> None:
+@for_each("call", ["facts extract", "serve --port 0", "facts add x", "status"])
+def test_a_folder_without_the_right_to_write_is_told_in_one_sentence(run: Run, told: Path, call: str) -> None:
     for path in (told / "afterglow.db", told / "afterglow.log", told):
         path.chmod(0o500 if path.is_dir() else 0o400)
     try:
-        for call in ("facts extract", "serve --port 0", "facts add x", "status"):
-            error = one_line(run(*call.split(), code=1).stderr)
-            assert "cannot write the" in error and "writable" in error, call
+        error = one_line(run(*call.split(), code=1).stderr)
+        assert "cannot write the" in error and "writable" in error
     finally:
         told.chmod(0o700)
 

@@ -9,6 +9,7 @@ import pytest
 
 from afterglow import Memory
 from tests.kit.command_line import Run, asked, one_line, remember
+from tests.kit.loops import for_each
 from tests.kit.records import KATE, OTHER
 from tests.kit.web import Door
 
@@ -87,7 +88,7 @@ def test_of_several_owners_a_search_says_whose_memory_it_looked_through(
     assert not run(*command.split(), "--json").stderr
 
 
-def test_an_empty_name_is_told_of_in_words_for_people(run: Run, filled: Path) -> None:
-    for command in ("facts", "search tea", "sessions", "facts add tea", "audit", "work"):
-        error = run(*command.split(), "--owner", " ", code=2).stderr
-        assert "the name is empty" in error and "EVERYONE" not in error, command
+@for_each("command", ["facts", "search tea", "sessions", "facts add tea", "audit", "work"])
+def test_an_empty_name_is_told_of_in_words_for_people(run: Run, filled: Path, command: str) -> None:
+    error = run(*command.split(), "--owner", " ", code=2).stderr
+    assert "the name is empty" in error and "EVERYONE" not in error

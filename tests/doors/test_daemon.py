@@ -366,6 +366,12 @@ def say(server: Server, secret: str, session: str) -> None:
             assert client.post("/api/v1/turns", json=body).status_code == 201
 
 
+def work_of(server: Server, secret: str) -> list[dict[str, Any]]:
+    """The folding of contexts that is due or under way."""
+    with client_of(server, secret) as client:
+        return client.get("/api/v1/work", params={"kind": "context"}).json()["items"]
+
+
 def folded(server: Server, secret: str, session: str) -> dict[str, Any]:
     """The context, once the server has folded it."""
     with client_of(server, secret) as client:
@@ -391,20 +397,21 @@ def test_the_server_folds_contexts_behind_the_replies(start: Start, tmp_path: Pa
 @pytest.mark.spec("P3", "P6")
 def test_what_was_due_when_a_server_was_killed_is_done_by_the_next(start: Start, tmp_path: Path) -> None:
     secret = token(tmp_path)
-    # No model answers at this address, so that the work is due and not done.
     short = {"work.lease_max_seconds": 1, "work.lease_seconds": 1}
-    down = start(**short, **{"compaction.model": "openai:none", "compaction.base_url": "http://127.0.0.1:9/v1"})
-    say(down, secret, "plan")
-    down.stop(signal.SIGKILL)
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # a model that never answers: its work stays claimed
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
+        down = start(**short, **{"compaction.model": "openai:none", "compaction.base_url": address})
+        say(down, secret, "plan")
+        wait_until(lambda: [each["state"] for each in work_of(down, secret)] == ["claimed"])
+        down.stop(signal.SIGKILL)
 
-    async def again() -> None:
+    async def check_left() -> None:
         async with opened(tmp_path) as store:
-            (work,) = [each for each in await store.work_list(KATE.owner) if each.kind == "context"]
+            (work,) = await store.work_list(KATE.owner, kind="context")
             assert (work.reason, work.subject) == ("interval", "plan")
-            if work.last_error:
-                await store.retry(KATE.owner)
+            assert work.holder and work.last_error is None
 
-    asyncio.run(again())
+    asyncio.run(check_left())
     server = start(**short, **{"compaction.model": "offline"})
     assert folded(server, secret, "plan")["messages"][0]["seq"] == 0
     assert server.stop() == 0

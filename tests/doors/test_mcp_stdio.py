@@ -17,6 +17,7 @@ from mcp import Client, StdioServerParameters
 
 import afterglow
 from tests.kit.command_line import Run, remember
+from tests.kit.loops import for_each
 from tests.kit.mcp_client import READING, WRITING, asked
 from tests.kit.processes import PIPE, Process
 from tests.kit.records import KATE, OTHER
@@ -89,7 +90,7 @@ Start = Callable[..., Talk]
 def start(tmp_path: Path) -> Iterator[Start]:
     started: list[Talk] = []
 
-    def one(*options: str, **more: str) -> Process:
+    def one(*options: str, **more: str) -> Talk:
         started.append(Talk(tmp_path / "data", *options, **more))
         return started[-1]
 
@@ -155,13 +156,13 @@ def test_what_was_asked_before_the_input_ended_is_answered_and_kept(start: Start
         assert database.execute("SELECT count(*) FROM turns").fetchone() == (20,)
 
 
-def test_it_ends_with_its_input_also_where_nothing_was_asked(start: Start) -> None:
-    for said in (b"", b"garbage\n", b"\n\n \n", b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'):
-        server = start()
-        server.stdin.write(said)
-        server.stdin.close()
-        assert server.process.wait(PATIENCE_SECONDS) == 0, said
-        assert b"Traceback" not in server.stderr.read(), said
+@for_each("said", [b"", b"garbage\n", b"\n\n \n", b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'])
+def test_it_ends_with_its_input_also_where_nothing_was_asked(start: Start, said: bytes) -> None:
+    server = start()
+    server.stdin.write(said)
+    server.stdin.close()
+    assert server.process.wait(PATIENCE_SECONDS) == 0
+    assert b"Traceback" not in server.stderr.read()
 
 
 @pytest.mark.whole

@@ -17,6 +17,7 @@ from afterglow.store.transaction import EVERYONE
 from afterglow.transfer import export_lines, import_lines
 from afterglow.work import Due
 from tests.kit.records import KATE, OTHER
+from tests.kit.web import with_settings
 
 SECRET = "sk-proj-" + "aB3dE6gH9" * 6
 
@@ -24,10 +25,6 @@ SECRET = "sk-proj-" + "aB3dE6gH9" * 6
 @pytest.fixture
 async def memory(store: Store, tmp_path: Path) -> Memory:
     return Memory(store, Settings(data_dir=tmp_path))
-
-
-def with_settings(memory: Memory, **changed: Any) -> Memory:
-    return Memory(memory.store, memory.settings.model_copy(update=changed))
 
 
 @pytest.fixture

@@ -23,10 +23,10 @@ from afterglow.web import app, cursors, origins
 from afterglow.web.origins import Host
 from tests.kit.loops import for_each
 from tests.kit.records import KATE, OTHER
+from tests.kit.servers import TURN
 from tests.kit.web import LOCAL, Door, check, document, told, with_settings
 
 DOCS = Path(__file__).parents[2] / "docs"
-TURN = {"agent": "kate", "channel": "telegram", "sender": "ana", "role": "user", "text": "The review is on 3 March."}
 
 
 # --- who gets in ----------------------------------------------------------------------------------------------------
@@ -116,10 +116,7 @@ def expected(method: str, path: str, outcome: int, credential: str, refused: int
 
 
 def requests(every: int) -> Iterator[tuple[tuple[str, str, int], str, tuple[dict[str, str], int | None]]]:
-    """Every route with every credential, addressed as usual, and of all the other addresses every so many-th combination.
-
-    The step is prime to the number of credentials, of addresses and of routes, so that each pair of them occurs.
-    """
+    """Every route with every credential, addressed as usual, and of all the other addresses every so many-th combination."""
     yield from itertools.product(ROUTES, CREDENTIALS, ADDRESSED[:1])
     yield from itertools.islice(itertools.product(ROUTES, CREDENTIALS, ADDRESSED[1:]), 0, None, every)
 
@@ -144,7 +141,15 @@ async def go_round(door: Door, every: int, token_for_all: bool, **server: Any) -
     return seen
 
 
-SOME_OR_ALL = [pytest.param(7, id="every seventh"), pytest.param(1, id="all", marks=pytest.mark.whole)]
+def test_every_fifth_request_asks_each_pair_of_a_route_a_credential_and_an_address() -> None:
+    asked = [tuple(map(str, request)) for request in requests(every=5)]
+    choices = [list(map(str, each)) for each in (ROUTES, CREDENTIALS, ADDRESSED)]
+    for one, other in itertools.combinations(range(3), 2):
+        pairs = {(request[one], request[other]) for request in asked}
+        assert pairs == set(itertools.product(choices[one], choices[other]))
+
+
+SOME_OR_ALL = [pytest.param(5, id="every fifth"), pytest.param(1, id="all", marks=pytest.mark.whole)]
 
 
 @pytest.mark.spec("SAFE-1", "DOOR-3")
@@ -199,9 +204,9 @@ async def test_a_name_that_the_settings_allow_works_with_a_token_and_behind_tls(
 async def test_what_a_proxy_passes_on_to_loopback_needs_a_token(door: Door, headers: dict[str, str]) -> None:
     async with door.client(allowed_hosts=("memory.example.org",)) as client:
         assert (await client.get("/api/v1/status", headers=headers)).status_code == 401
-        headers |= door.credential("read")
-        assert (await client.get("/api/v1/status", headers=headers)).status_code == 200
-        assert "owner" in check(await client.get("/api/v1/sessions", headers=headers))["error"]["message"]
+        with_token = {**headers, **door.credential("read")}
+        assert (await client.get("/api/v1/status", headers=with_token)).status_code == 200
+        assert "owner" in check(await client.get("/api/v1/sessions", headers=with_token))["error"]["message"]
 
 
 @pytest.mark.spec("SAFE-1")
@@ -490,6 +495,7 @@ async def say(memory: Memory, to: Binding, session: str, *texts: str) -> None:
         await memory.append(opened, "user", text)
 
 
+@pytest.mark.both
 @pytest.mark.spec("SAFE-2")
 async def test_one_owner_never_sees_another_through_any_route(any_door: Door) -> None:
     await say(any_door.memory, KATE, "mine", "the review is on 3 March")

@@ -17,7 +17,7 @@ import pytest
 from afterglow.settings import ServerSettings
 from afterglow.store.contract import Store
 from afterglow.web import app
-from tests.faults.promises import dump
+from tests.kit.promises import dump
 from tests.kit.records import KATE, OTHER
 from tests.kit.web import BODIES, CANARIES, LOCAL, Door, Route, TwoOwners, Walk, every_route, with_settings
 
@@ -141,7 +141,7 @@ async def _endless() -> AsyncIterator[bytes]:
 
 
 @pytest.mark.spec("DOOR-3", "SAFE-1")
-async def test_no_route_reads_a_body_without_end(door: Door) -> None:
+async def test_no_route_reads_a_body_without_end(door: Door, subtests: pytest.Subtests) -> None:
     memory = with_settings(
         door.memory,
         server=ServerSettings(requests_per_second=0),
@@ -155,10 +155,11 @@ async def test_no_route_reads_a_body_without_end(door: Door) -> None:
                 if not route.writes:
                     continue
                 sent: dict[str, Any] = {"content": _endless(), "headers": headers}
-                answer = await client.request(route.method, route.address("f", None), **sent)
-                wanted = (413,) if credential == "owner" else (401, 403, 413)
-                assert answer.status_code in wanted, (credential, route, answer.text)
-                taken.add(answer.status_code)
+                with subtests.test(credential=credential, route=f"{route.method} {route.path}"):
+                    answer = await client.request(route.method, route.address("f", None), **sent)
+                    taken.add(answer.status_code)
+                    wanted = (413,) if credential == "owner" else (401, 403, 413)
+                    assert answer.status_code in wanted, answer.text
             assert taken == {"none": {401, 413}, "owner": {413}}.get(credential, {403, 413}), credential
 
 

@@ -12,11 +12,10 @@ import pytest
 from afterglow import Binding, Memory, Session, Settings
 from afterglow.model import scripted
 from afterglow.model.scripted import ScriptedModel
-from afterglow.work import Limits
-from afterglow.worker import Worker
 from tests.kit.loops import for_each
 from tests.kit.models import Calendar, summary
 from tests.kit.records import KATE, OTHER
+from tests.kit.talks import drain
 from tests.kit.web import Door, check, told
 
 pytestmark = pytest.mark.spec("DOOR-3")
@@ -42,12 +41,6 @@ async def talk(memory: Memory, count: int, *, named: str = "talk", to: Binding =
         await memory.exchange(to, f"FACT-{number:05d} {PADDING}", lambda context: f"I see. {PADDING}", session=named)
         await memory.settle()
     return await memory.session(named, owner=to.owner)
-
-
-async def work(memory: Memory) -> int:
-    """What the server's worker does."""
-    acts = {"context": memory.contexts.act}
-    return await Worker(memory.store, acts, holder="test:1", limits=Limits()).drain()  # pyright: ignore[reportArgumentType]
 
 
 async def every_page(client: httpx.AsyncClient, path: str, limit: int) -> list[Any]:
@@ -116,6 +109,7 @@ async def test_reports_are_listed_with_their_windows_the_oldest_first(any_door: 
         assert {"source", "start_at", "end_at", "asked_at", "failed_at", "shown_from"} <= set(first["items"][0])
 
 
+@pytest.mark.both
 @pytest.mark.spec("SAFE-2")
 async def test_blocks_and_reports_of_another_owner_are_not_there(any_door: Door) -> None:
     door = with_model(any_door, ScriptedModel(summary), "secret")
@@ -147,7 +141,7 @@ async def test_a_compaction_is_asked_for_at_once_and_done_behind_the_answer(any_
         assert not model.requests, "the answer does not wait for the model"
         assert (await client.post(f"{TALK}/compact", json={})).status_code == 202
         assert [each.wanted for each in await door.memory.store.work_list(KATE.owner)] == [2]
-        assert await work(door.memory) == 1
+        assert await drain(door.memory) == 1
         assert len(model.requests) == 1, "asking twice folds once"
         folded = check(await client.get(answer.headers["location"]))["folded"]
         assert folded["to_seq"] == 18 and folded["version"] == 1
@@ -175,16 +169,17 @@ async def test_the_links_of_an_odd_name_lead_to_its_session(door: Door, name: st
         assert check(await client.get(check(answer)["links"]["context"]))["session"] == name
 
 
-async def test_a_compaction_takes_no_orders(door: Door) -> None:
+async def test_a_compaction_takes_no_orders(door: Door, subtests: pytest.Subtests) -> None:
     door = with_model(door, ScriptedModel(summary), interval=0)
     await talk(door.memory, 12)
     headers = {"content-type": "application/json"}
     refused = [(b"[]", 400), (b'{"model": "x"}', 400), (b"x", 400), (b" " * 1001, 413)]
     async with door.client("owner") as client:
         for body, status in refused:
-            answer = await client.post(f"{TALK}/compact", content=body, headers=headers)
-            assert answer.status_code == status, body
-            check(answer)
+            with subtests.test(body=body[:20]):
+                answer = await client.post(f"{TALK}/compact", content=body, headers=headers)
+                assert answer.status_code == status
+                check(answer)
         assert (await client.post(f"{TALK}/compact?model=x", json={})).status_code == 400
         assert (await client.post("/api/v1/sessions/nope/compact", json={})).status_code == 404
         assert not await door.memory.store.work_list(KATE.owner)
@@ -197,15 +192,16 @@ async def test_a_compaction_takes_no_orders(door: Door) -> None:
 
 
 @pytest.mark.spec("SAFE-1")
-async def test_only_who_may_write_may_ask_for_a_compaction(door: Door) -> None:
+async def test_only_who_may_write_may_ask_for_a_compaction(door: Door, subtests: pytest.Subtests) -> None:
     door = with_model(door, ScriptedModel(summary), interval=0)
     await talk(door.memory, 12)
     for credential, status in (("none", 401), ("garbage", 401), ("read", 403), ("agent", 202)):
-        async with door.client(credential) as client:
-            answer = await client.post(f"{TALK}/compact", json={})
-            assert answer.status_code == status, credential
-            check(answer)
-        assert len(await door.memory.store.work_list(KATE.owner)) == (status == 202), credential
+        with subtests.test(credential=credential):
+            async with door.client(credential) as client:
+                answer = await client.post(f"{TALK}/compact", json={})
+                assert answer.status_code == status
+                check(answer)
+            assert len(await door.memory.store.work_list(KATE.owner)) == (status == 202)
 
 
 @pytest.mark.spec("SUM-10", "P6")
@@ -216,7 +212,7 @@ async def test_asking_again_does_not_wake_a_model_that_is_left_alone(door: Door)
     async with door.client("owner") as client:
         for _ in range(3):
             assert (await client.post(f"{TALK}/compact", json={})).status_code == 202
-            await work(door.memory)
+            await drain(door.memory)
     assert len(model.requests) == 1
     (waiting,) = await door.memory.store.work_list(KATE.owner)
     assert waiting.state == "waiting" and "429" in (waiting.last_error or "")

@@ -115,6 +115,7 @@ async def say(door: Door, to: Binding, *texts: str) -> None:
         await door.memory.append(to, "user", text)
 
 
+@pytest.mark.both
 async def test_who_listens_hears_of_each_turn_in_order_and_of_no_other_owner(any_door: Door) -> None:
     made = app(any_door.memory)
     async with (

@@ -12,11 +12,10 @@ from afterglow.web.credentials import csrf_of
 from afterglow.web.headers import PAGE_POLICY
 from afterglow.web.signin import LINK_MINUTES, SESSION_DAYS, new_link
 from tests.kit.records import KATE, OTHER
+from tests.kit.servers import TURN
 from tests.kit.web import LOCAL, Door, browser, check, signed_in
 
 pytestmark = pytest.mark.spec("SAFE-1", "DOOR-5")
-
-TURN = {"agent": "kate", "channel": "telegram", "sender": "ana", "role": "user", "text": "The review is on 3 March."}
 
 
 async def test_a_link_signs_a_browser_in_and_the_cookie_keeps_it_so(door: Door, clock: FixedClock) -> None:

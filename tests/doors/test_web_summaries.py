@@ -7,7 +7,6 @@ import itertools
 import math
 import re
 import socket
-import time
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -26,13 +25,15 @@ from afterglow.model.scripted import ScriptedModel
 from afterglow.spend import Amount, Call
 from afterglow.summaries import Filled
 from afterglow.web.metrics import CONTENT_TYPE, Family, Sample, exposition
-from afterglow.work import KINDS, Due, Limits
+from afterglow.work import KINDS, Due
 from afterglow.worker import Worker
 from afterglow.working import working
+from tests.kit.command_line import wait_until
 from tests.kit.loops import for_each
 from tests.kit.models import form_filler
 from tests.kit.records import KATE, NOON, OTHER
 from tests.kit.servers import PATIENCE_SECONDS, TURN, starting, token
+from tests.kit.talks import drain
 from tests.kit.web import PROTECTION, Door, check, told
 
 TALK = "/api/v1/sessions/talk"
@@ -58,11 +59,6 @@ async def talk(memory: Memory, named: str = "talk", to: Binding = KATE, count: i
     return await memory.session(named, owner=to.owner)
 
 
-async def work(memory: Memory) -> int:
-    """What the server's worker does."""
-    return await Worker(memory.store, memory.acts, holder="test:1", limits=Limits()).drain()
-
-
 async def break_store(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     async def fail(*_: Any, **__: Any) -> Any:
         raise StoreUnavailable("another process has kept it locked")
@@ -81,7 +77,7 @@ async def test_summaries_come_newest_first_the_session_that_just_ended_on_top(
     for number in range(7):
         clock.move(60)
         await door.memory.sunset(await talk(door.memory, f"s{number}", replace(KATE, channel=f"c{number}")))
-    await work(door.memory)
+    await drain(door.memory)
     async with door.client() as client:
         page = check(await client.get("/api/v1/summaries"))
     assert [each["session"] for each in page["items"]] == ["s6", "s5", "s4", "s3", "s2"], "five unless told otherwise"
@@ -93,24 +89,27 @@ async def test_summaries_come_newest_first_the_session_that_just_ended_on_top(
 
 
 @pytest.mark.spec("SUM-7")
-async def test_pages_of_summaries_hold_each_once_also_where_moments_are_the_same(any_door: Door) -> None:
+async def test_pages_of_summaries_hold_each_once_also_where_moments_are_the_same(
+    any_door: Door, subtests: pytest.Subtests
+) -> None:
     door = with_model(any_door)
     for number in range(7):
         to = replace(KATE, sender=f"p{number % 3}")
         await door.memory.summarize(await talk(door.memory, f"s{number}", to, count=1))
     async with door.client() as client:
         for limit, words in itertools.product((1, 2, 3, 7, 8), (None, "facts")):
-            seen: list[str] = []
-            after: str | None = None
-            for _ in range(9):
-                query = {"limit": limit, "words": words, "after": after}
-                page = check(await client.get("/api/v1/summaries", params={k: v for k, v in query.items() if v}))
-                seen += [each["session"] for each in page["items"]]
-                assert page["items"], ("no page is empty", limit, words)
-                after = page["next"]
-                if after is None:
-                    break
-            assert sorted(seen) == [f"s{number}" for number in range(7)], (limit, words)
+            with subtests.test(limit=limit, words=words):
+                seen: list[str] = []
+                after: str | None = None
+                for _ in range(9):
+                    query = {"limit": limit, "words": words, "after": after}
+                    page = check(await client.get("/api/v1/summaries", params={k: v for k, v in query.items() if v}))
+                    seen += [each["session"] for each in page["items"]]
+                    assert page["items"], "no page is empty"
+                    after = page["next"]
+                    if after is None:
+                        break
+                assert sorted(seen) == [f"s{number}" for number in range(7)]
 
 
 @pytest.mark.spec("SUM-7")
@@ -281,13 +280,13 @@ async def test_a_sunset_ends_the_session_and_its_summary_is_made_behind_the_answ
         assert not model.requests, "the answer does not wait for the model"
         (waiting,) = check(await client.get("/api/v1/work", params={"kind": "summary"}))["items"]
         assert (waiting["state"], waiting["reason"], waiting["subject"]) == ("due", "sunset-event", "talk")
-        await work(door.memory)
+        await drain(door.memory)
         summary = check(await client.get(answer.headers["location"]))
         assert (summary["trigger"], summary["last_seq"]) == ("sunset-event", 4)
         assert all([(await client.get(link)).status_code == 200 for link in body["links"].values()])
         again = await client.post(f"{TALK}/sunset", json={})
         assert (again.status_code, check(again)["due"]) == (200, False)
-        await work(door.memory)
+        await drain(door.memory)
     assert [request.purpose for request in model.requests].count("summary") == 1
 
 
@@ -300,7 +299,7 @@ async def test_a_sunset_at_a_process_that_is_not_primary_is_stored(door: Door) -
         block = check(await client.get("/readyz"))["summarization"]
     assert (block["queueDepth"], block["primaryHolder"], block["lastSuccessAt"]) == (1, None, None)
     assert any("no process is primary" in each for each in block["off"])
-    assert await work(with_model(door).memory) >= 1
+    assert await drain(with_model(door).memory) >= 1
     assert (await door.memory.store.summary_of(KATE.owner, "talk")) is not None
 
 
@@ -333,16 +332,17 @@ ACTS = ("summary", "sunset", "clear", "restore")
 
 
 @pytest.mark.spec("SAFE-1")
-async def test_only_who_may_write_ends_sessions_and_no_form_can(door: Door) -> None:
+async def test_only_who_may_write_ends_sessions_and_no_form_can(door: Door, subtests: pytest.Subtests) -> None:
     door = with_model(door)
     before = await talk(door.memory)
     for credential, status in (("none", 401), ("garbage", 401), ("revoked", 401), ("read", 403), ("owner", 415)):
         async with door.client(credential) as client:
             for path in (*(f"{TALK}/{act}" for act in ACTS), "/api/v1/work/retry"):
-                sent = {"data": {"a": "b"}} if status == 415 else {"json": {}}
-                answer = await client.post(path, **sent)
-                assert answer.status_code == status, (credential, path)
-                check(answer)
+                with subtests.test(credential=credential, path=path):
+                    sent = {"data": {"a": "b"}} if status == 415 else {"json": {}}
+                    answer = await client.post(path, **sent)
+                    assert answer.status_code == status
+                    check(answer)
         assert await door.memory.session("talk", owner=KATE.owner) == before
 
 
@@ -376,21 +376,24 @@ async def test_whatever_is_sent_to_a_sunset_the_answers_agree(door: Door) -> Non
             assert (await client.post(f"{TALK}/sunset", content=body, headers=headers)).status_code == 202
 
 
-async def test_orders_go_into_the_address(door: Door) -> None:
+async def test_orders_go_into_the_address(door: Door, subtests: pytest.Subtests) -> None:
     door = with_model(door)
     before = await talk(door.memory)
     headers = {"content-type": "application/json"}
     async with door.client("owner") as client:
         for path in (*(f"{TALK}/{act}" for act in ACTS), "/api/v1/work/retry"):
             for body in (b"[]", b'{"force": true}', b"x", b"{", b" " * 1001):
-                answer = await client.post(path, content=body, headers=headers)
-                assert answer.status_code == (413 if len(body) > 1000 else 400), (path, body)
-                check(answer)
-            assert (await client.post(f"{path}?model=x", json={})).status_code == 400
+                with subtests.test(path=path, body=body[:20]):
+                    answer = await client.post(path, content=body, headers=headers)
+                    assert answer.status_code == (413 if len(body) > 1000 else 400)
+                    check(answer)
+            with subtests.test(path=path, query="model=x"):
+                assert (await client.post(f"{path}?model=x", json={})).status_code == 400
         assert (await client.post(f"{TALK}/summary?force=perhaps", json={})).status_code == 400
     assert await door.memory.session("talk", owner=KATE.owner) == before
 
 
+@pytest.mark.both
 @pytest.mark.spec("SAFE-2")
 async def test_sessions_of_another_owner_are_not_there_and_stay_as_they_are(any_door: Door) -> None:
     door = with_model(any_door)
@@ -446,12 +449,12 @@ async def test_what_keeps_failing_is_parked_and_listed_and_can_be_retried(any_do
     await door.memory.sunset(await talk(door.memory))
     await door.memory.store.mark_due(OTHER.owner, Due(kind="digest", at=NOON, reason="manual", subject="x"))
     async with door.client("agent") as client:
-        await work(door.memory)
+        await drain(door.memory)
         block = check(await client.get("/api/v1/status"))["summarization"]
         assert (block["deferred"], block["queueDepth"], block["lastSuccessAt"]) == (1, 0, None), "deferred is not done"
         for _ in range(12):
             clock.move(7200)
-            await work(door.memory)
+            await drain(door.memory)
         (parked,) = check(await client.get("/api/v1/work", params={"state": "parked", "kind": "summary"}))["items"]
         assert (parked["kind"], parked["subject"], parked["state"]) == ("summary", "talk", "parked")
         assert parked["attempts"] >= 5 and parked["last_error"]
@@ -467,7 +470,7 @@ async def test_what_keeps_failing_is_parked_and_listed_and_can_be_retried(any_do
         assert answer.status_code == 404 and "has failed" in check(answer)["error"]["message"]
         query = {"kind": "summary", "owner": KATE.owner, "subject": "talk"}
         assert check(await client.post("/api/v1/work/retry", params=query, json={})) == {"retried": 1}
-        await work(with_model(door).memory)
+        await drain(with_model(door).memory)
         assert check(await client.get(f"{TALK}/summary"))["trigger"] == "sunset-event"
 
 
@@ -502,7 +505,7 @@ async def test_the_block_has_its_names_everywhere(any_door: Door, clock: FixedCl
             assert (block["queueDepth"], block["oldestDueAt"], block["off"]) == (1, "2026-03-02T12:00:00Z", [])
             assert (block["triggerSource"], block["lastSuccessAt"]) == (None, None)
         clock.move(10)
-        await work(door.memory)
+        await drain(door.memory)
         block = check(await client.get("/readyz"))["summarization"]
         assert (block["triggerSource"], block["lastSuccessAt"]) == ("periodic-sweep", "2026-03-02T12:00:10Z")
         assert (block["queueDepth"], block["oldestDueAt"], block["parked"]) == (0, None, 0)
@@ -648,7 +651,7 @@ async def test_the_metrics_count_what_is_there(any_door: Door, clock: FixedClock
         ceilings = [found[f"afterglow_spend_day_ceiling_{name}"][labelled()] for name in ("tokens", "usd")]
         assert ceilings == [5_000_000, 5.0]
 
-        await work(door.memory)
+        await drain(door.memory)
         found = await measured(client)
         assert found["afterglow_last_success_timestamp_seconds"] == {labelled(): NOON.timestamp() + 90}
         assert found["afterglow_work"][labelled(kind="summary", state="due")] == 0
@@ -724,9 +727,7 @@ def test_a_real_server_summarises_a_session_that_ended(tmp_path: Path) -> None:
         with httpx.Client(base_url=server.url, headers=headers, timeout=PATIENCE_SECONDS) as client:
             assert client.post("/api/v1/turns", json={**TURN, "session": "talk"}).status_code == 201
             assert client.post(f"{TALK}/sunset", json={}).status_code == 202
-            deadline = time.monotonic() + PATIENCE_SECONDS
-            while client.get(f"{TALK}/summary").status_code == 404 and time.monotonic() < deadline:
-                time.sleep(0.05)
+            wait_until(lambda: client.get(f"{TALK}/summary").status_code == 200)
             (summary,) = check(client.get("/api/v1/summaries"))["items"]
             assert (summary["session"], summary["trigger"], summary["last_seq"]) == ("talk", "sunset-event", 1)
             block = check(client.get("/readyz"))["summarization"]

@@ -19,16 +19,19 @@ def became(content: str, quote: str, *said: str, type: str = "event") -> str:
     for seq, each in enumerate(said, 1):
         role, _, text = each.partition(" ")
         turns.append(spoken_turn(seq, role, text))  # pyright: ignore[reportArgumentType]
-    found = check([Claimed(turn=len(turns), quote=quote, content=content, type=type)], turns, UTC, terms)
+    return checked(Claimed(turn=len(turns), quote=quote, content=content, type=type), turns)
+
+
+def checked(claim: Claimed, turns: Sequence[Turn]) -> str:
+    """Why this claim is dropped, or what is kept of it."""
+    found = check([claim], turns, UTC, terms)
     return found.proved[0].content if found.proved else next(iter(found.dropped))
 
 
-def spoken_turn(seq: int, role: Role, text: str) -> Turn:
-    """A turn of one of the two, of 4 March 2026."""
+def spoken_turn(seq: int, role: Role, text: str, at: datetime = THAT_DAY) -> Turn:
+    """A turn of one of the two."""
     trust = "owner" if role == "user" else "agent"
-    return Turn(
-        owner="o", session="s", seq=seq, role=role, text=text, at=THAT_DAY, tokens=1, trust=trust, origin="person"
-    )
+    return Turn(owner="o", session="s", seq=seq, role=role, text=text, at=at, tokens=1, trust=trust, origin="person")
 
 
 def as_turns(drafts: Sequence[Draft]) -> list[Turn]:

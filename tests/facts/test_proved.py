@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 
-from afterglow.facts.checks import Claimed, check
+from afterglow.facts.checks import Claimed
 from afterglow.facts.denial import denies, is_turned_round
 from afterglow.facts.quoted import sentences, sentences_quoted
 from afterglow.terms import terms
-from afterglow.turns import Turn
+from tests.facts.spoken import checked, spoken_turn
 from tests.kit.loops import for_each
 
-NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)  # a Wednesday
 OPPOSITE = "the opposite of what was said"
 NO_NAME = "a name that was not said"
 NO_NUMBER = "a number that was not said"
@@ -24,13 +21,8 @@ UNSAID = "not in what was said"
 
 def became(content: str, quote: str, *texts: str) -> str:
     """Why a claim on the last of these turns is dropped, or what is kept of it."""
-    turns = [
-        Turn(owner="o", session="s", seq=n, role="user", text=text, at=NOON, tokens=1, trust="owner", origin="person")
-        for n, text in enumerate(texts or (quote,), 1)
-    ]
-    claim = Claimed(turn=len(turns), quote=quote, content=content, type="other", confidence="high")
-    found = check([claim], turns, UTC, terms)
-    return found.proved[0].content if found.proved else next(iter(found.dropped))
+    turns = [spoken_turn(seq, "user", text) for seq, text in enumerate(texts or (quote,), 1)]
+    return checked(Claimed(turn=len(turns), quote=quote, content=content, type="other", confidence="high"), turns)
 
 
 @pytest.mark.spec("FACT-4", "P10")

@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from afterglow.facts.checks import Claimed, check
-from afterglow.terms import terms
-from afterglow.turns import Turn
+from afterglow.facts.checks import Claimed
+from tests.facts.spoken import checked, spoken_turn
 from tests.kit.loops import for_each
 
 NOON = datetime(2023, 5, 8, 12, tzinfo=UTC)  # a Monday
@@ -18,13 +17,8 @@ NO_NUMBER = "a number that was not said"
 
 def became(content: str, *texts: str) -> str:
     """Why a claim that quotes all of the last of these turns is dropped, or what is kept of it."""
-    turns = [
-        Turn(owner="o", session="s", seq=n, role="user", text=text, at=NOON, tokens=1, trust="owner", origin="person")
-        for n, text in enumerate(texts, 1)
-    ]
-    claim = Claimed(turn=len(turns), quote=texts[-1], content=content, type="event", confidence="high")
-    found = check([claim], turns, UTC, terms)
-    return found.proved[0].content if found.proved else next(iter(found.dropped))
+    turns = [spoken_turn(seq, "user", text, NOON) for seq, text in enumerate(texts, 1)]
+    return checked(Claimed(turn=len(turns), quote=texts[-1], content=content, type="event", confidence="high"), turns)
 
 
 @pytest.mark.spec("FACT-3", "FACT-4")

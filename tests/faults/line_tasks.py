@@ -15,13 +15,10 @@ from afterglow.settings import Settings
 from afterglow.turns import Binding
 from tests.faults.nursery import Voice
 from tests.faults.tasks import clock_of, open_store
+from tests.kit.agents import person
 from tests.kit.models import echo
 
 SOON = {"work": {"backoff_seconds": 0.05, "backoff_max_seconds": 0.2}, "spend": {"breaker_failures": 1000}}
-
-
-def person(number: int) -> Binding:
-    return Binding(agent="kate", channel="telegram", sender=f"person-{number}")
 
 
 async def talk(voice: Voice, number: int, order: dict[str, Any]) -> None:

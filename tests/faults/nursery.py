@@ -24,6 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.kit.transaction_watch import no_call_inside_a_transaction
+
 ROOT = Path(__file__).parents[2]
 HANGING_SECONDS = 100
 
@@ -172,7 +174,9 @@ def _fork(order: dict[str, Any], task: Any, number: int, file: int, ready: Any, 
         if starting[1] is not None:
             os.close(starting[1])
         os.read(starting[0], 1)  # until the last of them is there
-        asyncio.run(task(Voice(file, ready[1]), number, order))
+        with no_call_inside_a_transaction() as offences:
+            asyncio.run(task(Voice(file, ready[1]), number, order))
+        assert not offences, offences
         os._exit(0)
     except BaseException:  # noqa: BLE001 - whatever it is, the nursery's stderr shows it
         traceback.print_exc()

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.faults.nursery import Nursery
-from tests.faults.promises import broken
 from tests.faults.tasks import HOUR, open_store
+from tests.kit.promises import broken
 from tests.kit.records import KATE
 
 PLACES = [

@@ -10,9 +10,9 @@ import pytest
 
 from afterglow.store.arrivals import Arriving, Handler
 from tests.faults.nursery import Nursery
-from tests.faults.promises import broken
 from tests.faults.tasks import HOUR, open_store
 from tests.faults.verbs import EVERY_TIME
+from tests.kit.promises import broken
 from tests.kit.records import KATE
 
 PLACES = [f"{verb}:{side}" for verb in ("come_in", "end_digest", "handled") for side in ("before", "after")]

@@ -16,8 +16,8 @@ from afterglow.store.contract import Store
 from afterglow.store.postgres import PostgresStore
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.store.transaction import EVERYONE
-from tests.faults.promises import broken, dump
 from tests.faults.tasks import binding
+from tests.kit.promises import broken, dump
 from tests.kit.records import KATE, said
 
 pytestmark = pytest.mark.spec("P1")

@@ -23,10 +23,10 @@ from afterglow.store.postgres import PostgresLimits, PostgresStore
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.store.transaction import EVERYONE
 from afterglow.turns import Binding, Draft, Owner, Span
-from tests.faults.promises import broken, dump
 from tests.faults.small_disk import unwritable_folder
 from tests.faults.tasks import open_store as open_at
 from tests.kit.faults import contents
+from tests.kit.promises import broken, dump
 from tests.kit.records import KATE, NOON, OTHER, said
 
 # --- turns

@@ -23,9 +23,9 @@ from afterglow.work import Due
 from tests.conftest import OpenStore
 from tests.faults import verbs
 from tests.faults.nursery import Nursery
-from tests.faults.promises import broken
 from tests.faults.tasks import binding
 from tests.faults.tasks import open_store as open_at
+from tests.kit.promises import broken
 from tests.kit.records import KATE, OTHER, said
 
 PATIENCE_SECONDS = 60

@@ -34,11 +34,11 @@ from afterglow.worker import Worker
 from tests.conftest import OpenStore
 from tests.faults import tasks
 from tests.faults.nursery import Nursery
-from tests.faults.promises import broken
 from tests.faults.tasks import SHARED, binding, folding_memory, open_store
 from tests.kit import faults
 from tests.kit.campaign import Campaign
 from tests.kit.faults import misplaced, refusable, spent, true_tokens
+from tests.kit.promises import broken
 from tests.kit.records import KATE, NOON
 from tests.kit.records import said as in_log
 from tests.kit.talks import exchanges
@@ -172,6 +172,7 @@ async def test_killed_at_random_again_and_again_while_talking_and_folding(
         assert await not_as_said(store, sender, answered) == [], f"{campaign}"
         session = await store.current_session(binding(sender))
         folded += session.folded.to_seq if session else 0
+    assert folded, f"{campaign}: nothing was folded"
     assert await broken(store) == [], f"{campaign}"
     assert await spent(store) >= sum(line[1] for line in told if line[0] == "paid"), f"{campaign}"
     answered = sum(line[0] == "answered" for line in told)
@@ -583,7 +584,7 @@ def with_diary(store: Store, model: ScriptedModel) -> Memory:
         {
             "data_dir": "/nowhere",
             "zone": "UTC",
-            "sources": {"diary": {"kind": "agent", "address": "tests.paths.conftest:Calendar"}},
+            "sources": {"diary": {"kind": "agent", "address": "tests.kit.models:Calendar"}},
             "compaction": {"interval": 2, "keep_recent": 2, "fanout": 3, **asked},
         }
     )

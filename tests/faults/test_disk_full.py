@@ -19,9 +19,9 @@ from afterglow.errors import StoreFull
 from afterglow.store.postgres import PostgresStore
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.turns import Turn
-from tests.faults.promises import broken
 from tests.faults.small_disk import SmallDisk, small_disk
 from tests.faults.tasks import binding
+from tests.kit.promises import broken
 from tests.kit.records import KATE, OTHER, said
 
 pytestmark = pytest.mark.spec("P1", "LOG-1")

@@ -10,8 +10,8 @@ import pytest
 from afterglow.store.contract import Store
 from afterglow.work import Due
 from tests.faults.nursery import Nursery
-from tests.faults.promises import broken
 from tests.faults.tasks import HOUR, open_store
+from tests.kit.promises import broken
 from tests.kit.records import KATE, said
 
 WORDS = ("alpha", "bravo", "cedar", "delta", "ember", "frost", "grove", "harbor", "indigo", "jasper", "kernel", "lotus")

@@ -19,9 +19,9 @@ from afterglow.store.contract import Store
 from tests.conftest import OpenStore
 from tests.faults import verbs
 from tests.faults.nursery import ROOT, Nursery
-from tests.faults.promises import broken, dump
 from tests.faults.tasks import open_store as open_at
 from tests.faults.verbs import WRITING
+from tests.kit.promises import broken, dump
 from tests.kit.records import KATE, NOON, said
 
 

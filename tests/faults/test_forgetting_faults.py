@@ -16,9 +16,9 @@ from afterglow.settings import Settings
 from afterglow.store.contract import Store
 from afterglow.store.sqlite import SQLiteStore
 from tests.faults.nursery import Nursery
-from tests.faults.promises import broken
 from tests.faults.tasks import open_store as open_at
 from tests.kit.forgetting import SECRET, holders, made, miscounted
+from tests.kit.promises import broken
 from tests.kit.records import KATE, NOON, said
 
 pytestmark = pytest.mark.spec("SAFE-3", "P12", "P13")

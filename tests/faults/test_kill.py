@@ -10,9 +10,9 @@ from afterglow.store.contract import Store
 from afterglow.store.transaction import EVERYONE, Tx
 from afterglow.work import Limits
 from tests.faults.nursery import Nursery
-from tests.faults.promises import broken, doubled, lost
 from tests.faults.tasks import digest, open_store, write_keyed
 from tests.kit.campaign import Campaign
+from tests.kit.promises import broken, doubled, lost
 
 
 class Ledger:

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from afterglow.settings import Settings
-from tests.faults.line_tasks import person
 from tests.faults.nursery import Nursery
-from tests.faults.promises import broken
 from tests.faults.tasks import HOUR, open_store
+from tests.kit.agents import person
 from tests.kit.campaign import Campaign
+from tests.kit.promises import broken
 
 PEOPLE, MESSAGES = 200, 10
 KILLS = 3
@@ -63,6 +63,7 @@ async def test_killed_in_the_middle_of_many_talks_nothing_is_lost(
         sent = [sum(each[:2] == ["acknowledged", who] for each in lines) for who in range(PEOPLE)]
         if not killed.was_killed:
             break
+    assert kills, f"{campaign}: the talk was over before the first kill"
     lines += nursery.well("talk", seed=campaign.seed, sent=sent, **order)
     unheard = await check(address, PEOPLE, MESSAGES, heard_in(lines))
     assert unheard <= kills * AT_ONCE

@@ -16,9 +16,9 @@ from afterglow.store.sqlite import SQLiteStore
 from afterglow.store.transaction import EVERYONE
 from afterglow.turns import Turn
 from tests.faults.nursery import Nursery
-from tests.faults.promises import broken, doubled
 from tests.faults.tasks import SHARED, binding, open_store
 from tests.kit.campaign import Campaign
+from tests.kit.promises import broken, doubled
 from tests.kit.records import said
 
 

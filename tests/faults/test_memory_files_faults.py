@@ -13,10 +13,10 @@ from afterglow.store.contract import Store
 from afterglow.store.facts import WantedFacts
 from tests.faults.files_tasks import EDITED, edit, facts_folder, files_of
 from tests.faults.nursery import Nursery
-from tests.faults.promises import broken
 from tests.faults.tasks import HOUR, open_store
 from tests.kit.campaign import Campaign
 from tests.kit.facts import remember
+from tests.kit.promises import broken
 from tests.kit.records import KATE
 
 PLACES = [
@@ -118,7 +118,7 @@ async def test_processes_that_write_edit_forget_and_die_leave_files_that_agree(
     dying = {"children": 4, "kill_every": 0.4, "kills": 4, "limits": {"lease_seconds": 0.5}}
     told: list[Any] = []
     died = 0
-    for number in campaign.rounds():
+    for number in campaign.rounds(at_least=3):
         children = nursery.run("live_with_files", **order, **dying, seed=campaign.seed + number)
         assert all(child.was_killed for child in children), f"{campaign}, round {number}: {nursery.errors()}"
         told += [line for child in children for line in child.lines]
@@ -131,6 +131,7 @@ async def test_processes_that_write_edit_forget_and_die_leave_files_that_agree(
     assert await disagreements(store, tmp_path) == []
     assert await store.file_troubles(KATE.owner) == []
     forgotten = {line[1] for line in told}
+    assert forgotten, f"{campaign}: nothing was forgotten"
     known = {fact.content for fact in await store.facts(KATE.owner, WantedFacts(status=None), limit=10**6)}
     text = texts(tmp_path)
     assert [word for word in forgotten - known if word in text] == []

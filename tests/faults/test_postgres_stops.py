@@ -24,9 +24,9 @@ from afterglow.errors import StoreUnavailable
 from afterglow.store.postgres import PostgresLimits, PostgresStore
 from afterglow.store.transaction import EVERYONE
 from afterglow.work import Due
-from tests.faults.promises import broken, doubled, lost
 from tests.faults.tasks import binding, digest
 from tests.kit.campaign import Campaign
+from tests.kit.promises import broken, doubled, lost
 from tests.kit.records import KATE, said
 
 

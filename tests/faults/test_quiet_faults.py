@@ -28,12 +28,12 @@ from afterglow.worker import Worker
 from afterglow.working import working
 from tests.conftest import OpenStore
 from tests.faults.nursery import Nursery
-from tests.faults.promises import broken
 from tests.faults.quiet_tasks import PATIENT, answer, is_done, sender
 from tests.faults.tasks import open_store as open_at
 from tests.kit import faults
 from tests.kit.campaign import Campaign
 from tests.kit.faults import is_in, spent, until
+from tests.kit.promises import broken
 from tests.kit.records import KATE, NOON, OTHER, said
 from tests.kit.talks import drain, exchanges, reread
 

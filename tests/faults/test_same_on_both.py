@@ -18,9 +18,9 @@ from afterglow.store.log import Entry, Shown
 from afterglow.store.transaction import EVERYONE
 from afterglow.turns import Binding
 from afterglow.work import Claim, Due, Limits
-from tests.faults.promises import broken, dump
 from tests.faults.tasks import open_store
 from tests.kit.campaign import Campaign
+from tests.kit.promises import broken, dump
 from tests.kit.records import NOON, said
 
 BINDINGS = [Binding(agent="kate", channel=channel, sender=sender) for channel in ("tg", "web") for sender in ("a", "b")]

@@ -35,8 +35,9 @@ async def until_nothing_waits(agent: Agent, seconds: float = 60) -> None:
             await asyncio.sleep(0.02)
 
 
-async def until_asked(agent: Agent, times: int) -> None:
-    """Until the model was asked so often; the graph is loaded when it is first needed."""
+async def until_asked(asked: Agent | ScriptedModel, times: int) -> None:
+    """Until the model, or that of the agent, was asked so often; the graph is loaded when it is first needed."""
+    model = model_of(asked) if isinstance(asked, Agent) else asked
     async with asyncio.timeout(60):
-        while len(model_of(agent).requests) < times:  # noqa: ASYNC110 - nor has the model
+        while len(model.requests) < times:  # noqa: ASYNC110 - nor has the model
             await asyncio.sleep(0.01)

@@ -48,7 +48,9 @@ def add_options(group: pytest.OptionGroup) -> None:
 def of(request: pytest.FixtureRequest) -> Iterator[Campaign]:
     """The campaign of a test; what it did is kept with the test's report."""
     options = request.config.option
-    seed = options.campaign_seed if options.campaign_seed is not None else request.config.getoption("randomly_seed")
+    seed = options.campaign_seed
+    if seed is None:
+        seed = request.config.getoption("randomly_seed", default=None) or random.randrange(2**32)
     campaign = Campaign(int(seed), options.seconds)
     request.node.stash[_DONE] = campaign.said
     campaign.did(f"seed {campaign.seed}")

@@ -59,7 +59,7 @@ def run(*args: str | Path, code: int = 0, input: str | bytes | None = None) -> R
 
 
 @dataclass(frozen=True)
-class Ended:
+class ProcessResult:
     """How a process ended, and what it said."""
 
     returncode: int
@@ -67,11 +67,11 @@ class Ended:
     stderr: str
 
 
-def execute(*args: str | Path, **more: Any) -> Ended:
+def execute(*args: str | Path, **more: Any) -> ProcessResult:
     """Run the program in a process of its own."""
     with Process(*args, **more) as process:
         stdout, stderr = process.communicate()
-        return Ended(process.wait(), stdout, stderr)
+        return ProcessResult(process.wait(), stdout, stderr)
 
 
 def in_a_terminal(*args: str, typed: str = "", code: int = 0, **environ: str) -> str:
@@ -147,7 +147,7 @@ def remember(folder: Path, act: Callable[[Memory], Awaitable[Any]]) -> Any:
 
 
 def really(folder: Path, act: Callable[[Memory], Awaitable[Any]], clock: Clock | None = None) -> Any:
-    """The same at this hour: the command line has no other."""
+    """Do something with the memory at this hour, which is the command line's too."""
 
     async def inside() -> Any:
         async with afterglow.open(folder, clock=clock or SystemClock()) as memory:

@@ -90,17 +90,6 @@ def copy_of(database: str) -> Iterator[str]:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-@contextlib.contextmanager
-def empty_schema() -> Iterator[str]:
-    """The address of a schema with no table in it."""
-    name, server = f"test_{uuid.uuid4().hex[:16]}", os.environ[POSTGRES]
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE SCHEMA {name}")
-    yield f"{server}{'&' if '?' in server else '?'}options=-csearch_path%3D{name}"
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"DROP SCHEMA {name} CASCADE")
-
-
 class EmptiedDatabase:
     """A database that many tests use one after the other: emptying it is quicker than copying another."""
 
@@ -160,7 +149,7 @@ def _new_database(like: str) -> str:
 
 
 def _address(database: str) -> str:
-    """Of our schema in a database of the server: `public` is left alone, since every role may use it."""
+    """The address of our schema in a database of the server. Tests leave `public` alone, since every role may use it."""
     parts = urlsplit(os.environ[POSTGRES])
     query = "&".join(filter(None, [parts.query, f"options=-csearch_path%3D{SCHEMA}"]))
     return parts._replace(path=f"/{database}", query=query).geturl()

@@ -34,3 +34,7 @@ def run_example_alone(program: Path, *args: str | Path) -> str:
     ran = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
+
+
+here_and_alone = pytest.mark.parametrize("run", [run_example, pytest.param(run_example_alone, marks=pytest.mark.whole)])
+"""The test runs its program in this process, and in the whole suite also in a process of its own."""

@@ -15,7 +15,7 @@ DAY = "2026-03-02"
 
 
 async def remember(store: Store, content: str, day: str = DAY, binding: Binding = KATE, **more: Any) -> Fact:
-    """A fact that somebody said."""
+    """A fact, with a turn of the owner that says it."""
     turn = await store.append(binding.owner, binding, said(content))
     known = await store.known_facts(binding.owner, [content])
     given: dict[str, Any] = {

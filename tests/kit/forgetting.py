@@ -22,8 +22,8 @@ from afterglow.store.transaction import EVERYONE, Tx
 from afterglow.turns import Binding, Session
 from afterglow.work import Due, Limits
 from tests.faults import verbs
-from tests.faults.promises import dump
 from tests.kit.facts import remember
+from tests.kit.promises import dump
 from tests.kit.records import KATE, NOON, said
 
 OWNER = KATE.owner

@@ -74,7 +74,9 @@ class _Failed:
         self._rounds += 1
         try:
             yield
-        except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:  # noqa: BLE001 — all are told at the end
+        except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:
+            if isinstance(error, pytest.fail.Exception) and str(error).startswith("Timeout"):
+                raise  # pytest-timeout raises it once: the rounds that are left would run without a limit
             told = ", ".join(f"{name} = {_short(each)}" for name, each in values.items()) + "\n"
             if len(self._told) < _TRACEBACKS_MAX:
                 assert error.__traceback__ is not None

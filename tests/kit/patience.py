@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 SECONDS = 15
-"""No search has to be so quick: what is linear takes a fraction of this, what is not takes minutes."""
+"""A linear search of 200,000 characters takes a fraction of this, a quadratic one more than twice as long."""
 
 
 @contextmanager

@@ -135,7 +135,7 @@ class Process:
 
 
 def _number(given: Any) -> int | None:
-    """Of a stream that is given; None asks for a pipe."""
+    """The file number of a stream; None asks for a pipe."""
     global _nothing
     if given == PIPE:
         return None

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from itertools import islice
 
 import pytest
 
 _LEFT = "left for a run by hand"
+_PATIENCE_SECONDS = 600
+"""How long a campaign may take beyond its `--seconds`: the pytest-timeout of all other tests."""
 _STARTED = time.monotonic()
 
 
@@ -22,18 +25,39 @@ def add_options(group: pytest.OptionGroup) -> None:
 
 
 def select(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if _is_campaign(item):
+            item.add_marker(pytest.mark.timeout(config.option.seconds + _PATIENCE_SECONDS))
     if config.option.whole:
         return
     chosen = [item for item in items if is_quick(item) != config.option.rest]
     if len(chosen) < len(items):
         kept = set(chosen)
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-    # Campaigns first, so that a run with a limit never leaves them out.
-    items[:] = sorted(chosen, key=lambda item: item.get_closest_marker("campaign") is None)
+    items[:] = _dealt(chosen, getattr(config, "workerinput", {}).get("workercount", 1))
+
+
+def _dealt(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """The order in which each worker begins with its share of the campaigns, so that a run with a limit leaves out others.
+
+    pytest-xdist gives each worker one stretch of the list at first, and all stretches are about as long.
+    """
+    campaigns = [item for item in items if _is_campaign(item)]
+    others = iter([item for item in items if not _is_campaign(item)])
+    ordered: list[pytest.Item] = []
+    for place in range(workers):
+        until = len(ordered) + (len(items) - len(ordered)) // (workers - place)
+        ordered += campaigns[place::workers]
+        ordered += islice(others, max(0, until - len(ordered)))
+    return [*ordered, *others]
+
+
+def _is_campaign(item: pytest.Item) -> bool:
+    return item.get_closest_marker("campaign") is not None
 
 
 def is_quick(item: pytest.Item) -> bool:
-    if item.get_closest_marker("campaign") or item.get_closest_marker("whole"):
+    if _is_campaign(item) or item.get_closest_marker("whole"):
         return False
     return not _is_on_postgres(item) or item.get_closest_marker("both") is not None
 

@@ -10,9 +10,19 @@ from typing import Any
 import pytest
 
 from afterglow.errors import BadSettings
-from afterglow.settings import load
+from afterglow.settings import Settings, load
 
 PASSWORD = "hunter2"
+
+
+@pytest.fixture(autouse=True)
+def empty_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working folder, and a data folder beside it."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return folder
 
 
 def written(folder: Path, text: str, name: str = "afterglow.toml") -> Path:
@@ -20,6 +30,10 @@ def written(folder: Path, text: str, name: str = "afterglow.toml") -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8")
     return file
+
+
+def loaded_from(text: str, name: str = "afterglow.toml", **environ: str) -> Settings:
+    return load(written(Path.cwd(), text, name), environ=environ).settings
 
 
 def problems(

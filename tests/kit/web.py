@@ -184,7 +184,7 @@ class Route:
 
     @property
     def is_open(self) -> bool:
-        """To everybody; what it says is in every copy of the program."""
+        """Whether it answers without a token; what it says is in every copy of the program."""
         return self.key in OPEN_TO_ALL or self.path.startswith("/assets/")
 
     @property
@@ -231,7 +231,7 @@ def every_route() -> tuple[Route, ...]:
 
 
 def _each_route(given: Iterable[Any]) -> Iterator[Any]:
-    """Those of included routers too."""
+    """The routes given, and those of the routers that they include."""
     for route in given:
         inner = getattr(route, "original_router", None)
         yield from [route] if inner is None else _each_route(inner.routes)
@@ -269,7 +269,7 @@ def _walked(memory: Memory) -> Memory:
         memory,
         server=ServerSettings(requests_per_second=0),
         away_summary=AwaySettings(enabled=True, threshold_hours=0),
-        search=SearchSettings(embedder="none"),  # which would write vectors for who searches
+        search=SearchSettings(embedder="none"),  # an embedder would write vectors when a token searches
     )
 
 

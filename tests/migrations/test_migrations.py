@@ -17,9 +17,9 @@ from afterglow.store.migrations import Migration
 from afterglow.store.transaction import EVERYONE, POSTGRES, SQLITE, Dialect
 from afterglow.work import Limits
 from tests.faults.nursery import Nursery
-from tests.faults.promises import broken, dump
 from tests.faults.tasks import open_store
 from tests.kit.faults import contents
+from tests.kit.promises import broken, dump
 from tests.kit.records import KATE, NOON, said
 from tests.migrations.conftest import LATEST, PastSchemas
 from tests.migrations.rows import OWNER, ROWS

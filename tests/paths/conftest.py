@@ -14,11 +14,7 @@ from afterglow.model.scripted import ScriptedModel
 from afterglow.settings import Settings
 from afterglow.sources import Source
 from afterglow.store.contract import Store
-from tests.kit.models import Calendar, summary
-from tests.kit.talks import exchanges as talk
-
-__all__ = ["Calendar", "summary", "talk"]
-"""Tests of other folders still find them here."""
+from tests.kit.models import summary
 
 OpenMemory = Callable[..., Memory]
 

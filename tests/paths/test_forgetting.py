@@ -21,7 +21,6 @@ from afterglow.store.facts import WantedFacts
 from afterglow.turns import Binding
 from afterglow.work import Due
 from afterglow.worker import Worker
-from tests.faults.promises import broken
 from tests.kit.facts import remember
 from tests.kit.forgetting import (
     LIMITS,
@@ -35,6 +34,7 @@ from tests.kit.forgetting import (
     secretive,
     talk,
 )
+from tests.kit.promises import broken
 from tests.kit.records import KATE, NOON, OTHER
 
 pytestmark = pytest.mark.spec("SAFE-3", "P12")
@@ -98,7 +98,7 @@ async def test_what_a_job_has_read_before_it_was_forgotten_is_not_committed(
     await store.mark_due(OWNER, Due(kind=kind, at=clock.now(), reason=reason, subject="talk"))
     worker = Worker(store, {kind: memory.acts[kind]}, holder="w", limits=LIMITS)
     working = asyncio.create_task(worker.attend(OWNER, kind, "talk"))
-    await asyncio.wait_for(model.asked.wait(), 10)
+    await asyncio.wait_for(model.asked.wait(), 60)
     assert SECRET in model.told, "it has read it"
     if what == "turn":
         await forget_turns(store, session, 1)
@@ -107,7 +107,7 @@ async def test_what_a_job_has_read_before_it_was_forgotten_is_not_committed(
     else:
         await forget_owner(store, OWNER)
     model.may_answer.set()
-    await asyncio.wait_for(working, 10)
+    await asyncio.wait_for(working, 60)
     assert await holders(store, SECRET) == []
     assert await broken(store) == []
     if what == "turn":

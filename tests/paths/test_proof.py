@@ -19,7 +19,6 @@ from afterglow.store.sqlite import SQLiteStore
 from afterglow.store.transaction import EVERYONE, Tx
 from afterglow.turns import Binding
 from tests.faults import verbs
-from tests.faults.promises import broken
 from tests.kit.databases import all_indexed
 from tests.kit.forgetting import (
     OWNER,
@@ -34,6 +33,7 @@ from tests.kit.forgetting import (
     talk,
 )
 from tests.kit.loops import for_each
+from tests.kit.promises import broken
 from tests.kit.records import OTHER
 
 pytestmark = pytest.mark.spec("SAFE-3", "P12")

@@ -10,6 +10,7 @@ import pytest
 from afterglow.clock import FixedClock, SystemClock
 from afterglow.errors import ClaimLost
 from afterglow.store.contract import Store
+from afterglow.store.postgres import PostgresStore
 from afterglow.store.transaction import EVERYONE
 from afterglow.work import Claim, Due, Kind, Limits, backoff_seconds
 from afterglow.worker import Act, Commit, Worker
@@ -194,9 +195,11 @@ async def test_a_running_worker_is_woken_by_new_work_and_stops_when_told(
         done.set()
         return None
 
+    if isinstance(store, PostgresStore):
+        await store.wait_for_work(60)  # ends when the listener begins, which wakes every waiter
     stop = asyncio.Event()
     waits = waiting(store, monkeypatch)
-    running = asyncio.create_task(worker(store, act).run(stop))
+    running = asyncio.create_task(worker(store, act, poll_seconds=600).run(stop))
     await asyncio.wait_for(waits.wait(), 30)
     await ask(store, "s1")
     await asyncio.wait_for(done.wait(), 30)

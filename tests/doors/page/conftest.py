@@ -129,8 +129,13 @@ def chromium() -> Iterator[Chromium]:
     if CHROMIUM is None:
         pytest.skip(NO_BROWSER)
     playwright = sync_playwright().start()
-    started = Chromium(playwright.chromium.launch(executable_path=CHROMIUM), asyncio.get_running_loop())
-    asyncio._set_running_loop(None)
+    try:
+        started = Chromium(playwright.chromium.launch(executable_path=CHROMIUM), asyncio.get_running_loop())
+    except BaseException:
+        playwright.stop()
+        raise
+    finally:
+        asyncio._set_running_loop(None)
     yield started
     with started.at_work():
         started.browser.close()

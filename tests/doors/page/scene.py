@@ -118,13 +118,15 @@ async def believe(store: Store, owner: str, given: dict[str, Any]) -> None:
 async def digests(memory: Memory, clock: FixedClock) -> None:
     """One that was told, and one that was not, with the reason."""
 
-    async def deliver(to: Binding, part: Part) -> None: ...
-
     for number, hours in enumerate((0, 9, 30)):
         clock.move(3600 * hours)
         if hours == 30:
             await memory.record_goal(KATE, "backup", "completed", step="9", title="Back up the photos")
         await memory.on_inbound(Inbound(binding=KATE, text="Good morning", id=f"back-{number}"), deliver=deliver)
+
+
+async def deliver(to: Binding, part: Part) -> None:
+    """Deliver nothing: the page shows what the store keeps."""
 
 
 async def spend(store: Store, clock: FixedClock) -> None:
@@ -163,10 +165,10 @@ async def fill_long(memory: Memory, clock: FixedClock, turns: int = 2_000) -> Se
 
 
 async def fill_hostile(memory: Memory, clock: FixedClock) -> list[Fact]:
-    """Every hostile string as a session's name, a sender, a turn, a title, a goal and a fact."""
+    """Every hostile string as a session's name, a sender, a turn, a tool call, a title, a goal, a digest and a fact."""
     facts: list[Fact] = []
-    for place, text in enumerate(HOSTILE):
-        binding = Binding(agent="kate", channel="web", sender=_name(text, place))
+    bindings = [Binding(agent="kate", channel="web", sender=_name(text, place)) for place, text in enumerate(HOSTILE)]
+    for place, (text, binding) in enumerate(zip(HOSTILE, bindings, strict=True)):
         session = (await memory.append(binding, "user", text, session=_name(text, place))).session
         await memory.append(
             binding,
@@ -174,13 +176,23 @@ async def fill_hostile(memory: Memory, clock: FixedClock) -> list[Fact]:
             text,
             session=session,
             model=_name(text, place),
-            parts=[{"type": "tool_call", "id": text, "name": text, "arguments": {text: text}}],
+            parts=[_tool_call(text)],
         )
+        await memory.on_inbound(Inbound(binding=binding, id="before"), deliver=deliver)
         await memory.record_goal(binding, _name(text, place), "failed", title=text, note=text)
         facts.append(await remember(memory.store, f"{place} {text}", binding=binding, type="other"))
         await memory.append(TOGETHER, "user", text, session=TOGETHER.sender)
         clock.move(1)
+    more: dict[str, Any] = {"session": TOGETHER.sender, "model": _name(HOSTILE[0], 0)}
+    await memory.append(TOGETHER, "assistant", "All of them.", parts=[_tool_call(text) for text in HOSTILE], **more)
+    clock.move(86_400)
+    for binding in bindings:
+        await memory.on_inbound(Inbound(binding=binding, id="back"), deliver=deliver)
     return facts
+
+
+def _tool_call(text: str) -> dict[str, Any]:
+    return {"type": "tool_call", "id": text, "name": text, "arguments": {text: text}}
 
 
 def _name(text: str, place: int) -> str:

@@ -36,7 +36,7 @@ def test_every_view_is_shown_and_fits_the_screen(
     life: Site, open_page: OpenPage, calm: Calm, subtests: pytest.Subtests
 ) -> None:
     page = open_page(life)
-    for (address, title), size in itertools.product(VIEWS.items(), (WIDE, NARROW)):
+    for size, (address, title) in itertools.product((WIDE, NARROW), VIEWS.items()):
         with subtests.test(view=title, size=size):
             page.set_viewport_size(size)
             page.goto(f"{life.url}/{address}")

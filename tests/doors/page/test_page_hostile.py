@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from urllib.parse import quote
 
@@ -14,7 +15,13 @@ from tests.doors.page import scene
 from tests.doors.page.conftest import Calm, OpenPage, Site, served
 
 pytestmark = pytest.mark.spec("DOOR-5", "SAFE-1", "SAFE-5")
-VIEWS = ["#/", "#/sessions", "#/facts", "#/goals", "#/digests"]
+VIEWS = {
+    "#/": "Overview",
+    "#/sessions": "Sessions",
+    "#/facts": "Facts",
+    "#/goals": "Goal log",
+    "#/digests": "Digests",
+}
 OF_THE_PAGE = {"first.js", "main.js", "icon.svg"}
 
 
@@ -51,20 +58,38 @@ def test_all_hostile_strings_together_on_one_page_stay_letters(hostile: Site, op
     shown = scrolled(page, calm, ".turns", "[data-seq]")
     assert [shown[str(place + 1)] for place in range(60)] == scene.HOSTILE
     assert page.locator(".side .messages .said").count()
+    check_tool_calls(page)
     page.get_by_role("button", name="Summary", exact=True).click()
     expect(page.locator(".summary")).to_be_attached()
     check_dead(page)
+
+
+def check_tool_calls(page: Page) -> None:
+    """The last turn of all together holds them."""
+    last = page.locator(".turns .turn[data-seq='61']")
+    expect(last.locator("header")).to_contain_text(scene.HOSTILE[0])
+    calls = last.locator(".parts details")
+    expect(calls).to_have_count(60)
+    calls.evaluate_all("(all) => all.forEach((each) => { each.open = true; })")
+    expect(calls.last.locator("pre")).to_be_visible()
+    for text, shown in zip(scene.HOSTILE, calls.locator("pre").all_text_contents(), strict=True):
+        call = json.loads(shown)
+        assert (call["id"], call["name"], list(call["arguments"])) == (text, text, [text])
+    assert calls.locator("summary").all_text_contents() == [f"tool_call: {text}" for text in scene.HOSTILE]
 
 
 def test_hostile_content_stays_letters_in_every_list(
     hostile: Site, open_page: OpenPage, calm: Calm, subtests: pytest.Subtests
 ) -> None:
     page = open_page(hostile)
-    for address in VIEWS:
+    for address, title in VIEWS.items():
         with subtests.test(address=address):
             page.goto(f"{hostile.url}/{address}")
-            expect(page.locator("#main .panel, #main .rows, #main .list, #main .empty").first).to_be_visible()
+            expect(page.locator("h1")).to_have_text(title)
             calm(page)
+            expect(page.locator("#main .trouble")).to_have_count(0)
+            shown = page.locator("#main").text_content() or ""
+            assert any(text in shown for text in scene.HOSTILE)
             rows = page.locator(".rows")
             for part in (0, 0.5, 1) if rows.count() else ():
                 rows.first.evaluate("(rows, part) => { rows.scrollTop = part * rows.scrollHeight; }", part)
@@ -91,14 +116,16 @@ def scrolled(page: Page, calm: Calm, part: str, each: str) -> dict[str, str]:
     raise AssertionError("the list has no end")
 
 
-@pytest.mark.whole
-@pytest.mark.parametrize("first", range(0, 60, 12))
+SOME_OR_ALL = [range(1), *(pytest.param(range(n, n + 12), marks=pytest.mark.whole) for n in range(0, 60, 12))]
+
+
+@pytest.mark.parametrize("places", SOME_OR_ALL, ids=str)
 def test_hostile_content_stays_letters_in_its_session_and_as_a_fact(
-    hostile: Site, open_page: OpenPage, first: int
+    hostile: Site, open_page: OpenPage, places: range
 ) -> None:
     page = open_page(hostile)
     sessions = hostile.do(hostile.memory.sessions(owner=EVERYONE, limit=200))
-    for place in range(first, first + 12):
+    for place in places:
         text = scene.HOSTILE[place]
         session = next(each for each in sessions if each.id.endswith(f" {place}"))
         page.goto(f"{hostile.url}/#/sessions/{quote(session.id, safe='')}?owner={quote(session.owner, safe='')}")
