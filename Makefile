@@ -7,32 +7,36 @@ UV := $(BIN)/uv pip install --quiet --python $(BIN)/python
 BENCH := $(VENV)/bench
 JOBS ?= 3
 SECONDS ?= 60
-PYTEST := $(BIN)/pytest -n $(JOBS) --dist worksteal $(if $(SEED),--randomly-seed=$(SEED))
+ifndef SEED
+SEED := $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+endif
+PYTEST_OPTIONS := -n $(JOBS) --dist worksteal --randomly-seed=$(SEED) --hypothesis-seed=$(SEED)
+PYTEST := $(BIN)/pytest $(PYTEST_OPTIONS)
 
 .PHONY: run test test-all test-rest mutants coverage lint bench docs requirements clean
 
 run: $(VENV)/run.done ## install, and serve on 127.0.0.1
 	$(BIN)/afterglow serve $(ARGS)
 
-test: lint ## install what the tests need, and run the quick suite; repeat an order with SEED=…
+test: lint ## install what the tests need, lint, and run the quick suite; SEED=… repeats an order
 	$(PYTEST) $(ARGS)
 
-test-all: lint ## everything: every test on both databases, and campaigns of SECONDS each
+test-all: lint ## lint, and run every test on both databases and each campaign for SECONDS
 	$(PYTEST) --whole --seconds $(SECONDS) $(ARGS)
 
-mutants: $(VENV)/dev.done ## take out one guard after the other, and see that the quick suite notices
+mutants: $(VENV)/dev.done ## remove one guard at a time from a copy of the code; fail unless a test of the quick suite fails
 	$(BIN)/python -m tests.mutants $(ARGS)
 
-coverage: $(VENV)/dev.done ## lines and branches that test-all reaches, also in the processes that tests start
+coverage: $(VENV)/dev.done ## measure the lines and branches that test-all reaches, in started processes too
 	rm -rf .build/coverage
-	$(BIN)/coverage run -m pytest -n $(JOBS) --dist worksteal --whole --seconds $(SECONDS) $(ARGS)
+	$(BIN)/coverage run -m pytest $(PYTEST_OPTIONS) --whole --seconds $(SECONDS) $(ARGS)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
-test-rest: $(VENV)/dev.done ## what the quick suite leaves out
+test-rest: $(VENV)/dev.done ## run what the quick suite leaves out
 	$(PYTEST) --rest --seconds $(SECONDS) $(ARGS)
 
-lint: $(VENV)/dev.done
+lint: $(VENV)/dev.done ## check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
@@ -47,7 +51,7 @@ bench: $(BENCH)/bench.done ## measure beside the peers, in an environment of the
 	$(BENCH)/bin/python -m benchmarks.compaction
 	$(BENCH)/bin/python -m benchmarks.compaction --long
 
-docs: $(VENV)/dev.done ## write the generated pages anew
+docs: $(VENV)/dev.done ## write the generated pages
 	$(BIN)/python -m tests.generated
 
 requirements: $(VENV)/uv.done ## pin the newest versions

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Itera
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 import typer.main
 import typer.testing
@@ -29,7 +30,13 @@ from tests.kit.campaign import Campaign
 from tests.kit.databases import POSTGRES, EmptiedDatabase, copy_of
 from tests.kit.records import NOON
 
-_SERVER = pytest.StashKey[databases.Server]()
+# A busy machine is no failure, and no example that once failed is tried first: the seed alone says what is tried.
+hypothesis.settings.register_profile(
+    "afterglow", deadline=None, database=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("afterglow")
+
+_SERVER = pytest.StashKey[databases.PostgresServer]()
 _FOLDER = pytest.StashKey[str]()
 _IN_MEMORY = Path("/dev/shm")
 _IN_MEMORY_BYTES = 4 << 30
@@ -53,7 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if worker:
         os.environ[POSTGRES] = databases.own_database(os.environ[POSTGRES], worker)
     elif not os.environ.get(POSTGRES):
-        config.stash[_SERVER] = server = databases.Server()
+        config.stash[_SERVER] = server = databases.PostgresServer()
         os.environ[POSTGRES] = server.address
 
 
@@ -94,7 +101,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def watched() -> Iterator[list[str]]:
     """Offences against promise P4, over the whole run."""
-    with transaction_watch.no_call_inside_a_transaction() as offences:
+    offences: list[str] = []
+    with transaction_watch.no_call_inside_a_transaction(offences.append):
         yield offences
 
 
@@ -170,8 +178,9 @@ def postgres_address(migrated: str) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def emptied_database(migrated: str) -> Iterator[EmptiedDatabase]:
-    with copy_of(migrated) as address:
-        yield EmptiedDatabase(address)
+    database = EmptiedDatabase(migrated)
+    yield database
+    database.close()
 
 
 @pytest.fixture

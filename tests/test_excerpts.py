@@ -12,9 +12,9 @@ from afterglow.excerpts import excerpt, json_bytes, shorter_parts, shrunk
 from afterglow.pairing import paired
 from afterglow.tokens import estimate, estimate_parts
 from afterglow.turns import Turn, tool_calls, tool_results
+from tests.kit.cpu_limit import limit_cpu
 from tests.kit.loops import for_each
 from tests.kit.pairing import pairing_problems
-from tests.kit.patience import patience
 from tests.kit.turns import call, result, turns
 
 
@@ -141,7 +141,7 @@ def test_what_was_put_away_stays_put_away_while_the_exchange_grows() -> None:
 @pytest.mark.spec("P5", "P8")
 @pytest.mark.parametrize("calls", [1_000, pytest.param(3_000, marks=pytest.mark.whole)])
 def test_an_exchange_of_thousands_of_tool_calls_is_shrunk_before_anybody_loses_patience(calls: int) -> None:
-    with patience():
+    with limit_cpu():
         shown, _ = shrunk(exchange(calls, "row " * 60), 6_000)
     assert true_tokens(shown) <= 7_000
 

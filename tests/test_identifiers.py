@@ -11,8 +11,8 @@ from afterglow.identifiers import IDENTIFIER_CHARS_MAX, identifiers, missing
 from afterglow.model.offline import choose_sentences
 from afterglow.model.sentences import pieces
 from afterglow.tokens import estimate
+from tests.kit.cpu_limit import limit_cpu
 from tests.kit.loops import for_each
-from tests.kit.patience import patience
 
 TABLE = {
     "see https://example.org/a/b?c=1&d=2#e, please": ["https://example.org/a/b?c=1&d=2#e"],
@@ -131,7 +131,7 @@ SEARCHES = {
 @for_each("search", SEARCHES)
 @for_each("kind", NASTY)
 def test_a_search_through_200_000_nasty_characters_ends(kind: str, search: str) -> None:
-    with patience():
+    with limit_cpu():
         SEARCHES[search](NASTY[kind])
 
 

@@ -18,13 +18,15 @@ class Note(BaseModel):
     title: str
 
 
-def asking(material: str = "user: The kettle is red.", schema: type[BaseModel] | None = None) -> Request:
+def asking(
+    material: str = "user: The kettle is red.", schema: type[BaseModel] | None = None, *, seconds: float = 30
+) -> Request:
     return Request(
         purpose="fold",
         instructions="Summarise.",
         material=material,
         tokens_max=50,
-        deadline_seconds=0.05,
+        deadline_seconds=seconds,
         schema=schema,
     )
 
@@ -95,14 +97,14 @@ async def test_what_is_known_to_be_a_failure_is_raised(
     step: Step, schema: type[BaseModel] | None, kind: type[ModelError]
 ) -> None:
     with pytest.raises(ModelError) as raised:
-        await ScriptedModel([step]).complete(asking(schema=schema))
+        await ScriptedModel([step]).complete(asking(schema=schema, seconds=0.05 if step == scripted.TIMEOUT else 30))
     assert type(raised.value) is kind
 
 
 async def test_a_slow_model_is_late_when_it_takes_longer_than_the_deadline() -> None:
     assert (await ScriptedModel(["Red."], delay_seconds=0.001).complete(asking())).text == "Red."
     with pytest.raises(CallLost, match=r"no answer in 0\.05 seconds"):
-        await ScriptedModel(["Red."], delay_seconds=5).complete(asking())
+        await ScriptedModel(["Red."], delay_seconds=5).complete(asking(seconds=0.05))
 
 
 async def test_what_only_a_reader_can_tell_to_be_wrong_is_given_as_it_is() -> None:
@@ -125,7 +127,7 @@ async def test_every_failure_has_a_name() -> None:
     for name, step in FAILURES.items():
         model = ScriptedModel([step])
         try:
-            done = await model.complete(asking())
+            done = await model.complete(asking(seconds=0.05 if step == scripted.TIMEOUT else 30))
         except ModelError:
             continue
         assert done.text, name

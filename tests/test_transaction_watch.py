@@ -6,8 +6,10 @@ import asyncio
 import socket
 import subprocess
 import sys
+import threading
 from typing import Any
 
+import psycopg
 import pytest
 
 from afterglow.model import Request
@@ -32,15 +34,25 @@ async def test_a_verb_that_calls_a_model_connects_or_starts_a_process_is_noted(
         asyncio.run_coroutine_threadsafe(model.complete(REQUEST), loop).result()
         with socket.socket() as outside, pytest.raises(OSError):
             outside.connect(("127.0.0.1", 9))
+        socket.getaddrinfo("127.0.0.1", 9)
+        with pytest.raises(psycopg.OperationalError):
+            psycopg.connect("host=127.0.0.1 port=9")
         subprocess.run([sys.executable, "-c", ""], check=True)
+        thread = threading.Thread(target=len, args=[()])
+        thread.start()
+        thread.join()
 
     await getattr(store, door)("bad", KATE.owner, bad_verb)
-    assert [each.partition(" and ")[0] for each in watched] == ["`bad` holds a transaction"] * 3
-    assert (
-        "calls ScriptedModel.complete" in watched[0]
-        and "connects to" in watched[1]
-        and "starts a process" in watched[2]
-    )
+    said = [each.removesuffix(" (promise P4)").partition(" holds a transaction and ") for each in watched]
+    assert {verb for verb, _, _ in said} == {"`bad`"}
+    assert [what for _, _, what in said] == [
+        "calls ScriptedModel.complete",
+        "connects to ('127.0.0.1', 9)",
+        "looks up a host",
+        "connects to PostgreSQL",
+        "starts a process",
+        "starts a thread",
+    ]
     watched.clear()
     await model.complete(REQUEST)
     assert watched == [], "outside a transaction a model may be called"

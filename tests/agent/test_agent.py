@@ -621,7 +621,7 @@ async def test_what_a_tool_began_and_left_running_waits_like_everybody_when_the_
     agent = agent_with(ScriptedModel(script, delay_seconds=0.2), tools=[remind])
     await agent.invoke("start")
     now = asyncio.create_task(agent.invoke("now"))
-    await asyncio.sleep(0.05)
+    await until_asked(agent, 3)
     go.set()
     await asyncio.gather(now, *begun)
     said = [turn.text for turn in await turns_of(agent)]

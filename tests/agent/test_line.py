@@ -29,7 +29,7 @@ from tests.agent.conftest import OpenAgent
 from tests.conftest import OpenStore
 from tests.kit.agents import model_of, person, session_of, turns_of, until_asked, until_nothing_waits
 from tests.kit.campaign import Campaign
-from tests.kit.models import echo, said_last
+from tests.kit.models import GatedModel, echo, said_last
 from tests.kit.records import KATE, NOON, OTHER
 
 SOON = {"work": {"backoff_seconds": 0.05, "backoff_max_seconds": 0.2}, "spend": {"breaker_failures": 1000}}
@@ -44,11 +44,12 @@ async def store(open_store: OpenStore) -> Store:
 
 @pytest.mark.spec("AGENT-6")
 async def test_a_sessions_messages_are_answered_in_order_and_those_that_wait_together(agent_with: OpenAgent) -> None:
-    agent = agent_with(ScriptedModel(echo, delay_seconds=0.2))
+    agent = agent_with(model := GatedModel(echo))
     heard: list[str] = []
     handles = [await agent.enqueue("m0", reply=heard.append)]
     await until_asked(agent, 1)
     handles += [await agent.enqueue(f"m{number}", reply=heard.append) for number in range(1, 4)]
+    model.gate.set()
     answers = await asyncio.gather(*handles)
     assert [turn.text for turn in await turns_of(agent) if turn.role == "user"] == ["m0", "m1", "m2", "m3"]
     assert answers[0] == "You said: m0", "the first was not made to wait for the others"
@@ -133,12 +134,13 @@ async def test_a_message_that_can_never_be_answered_does_not_hold_up_its_session
 
 @pytest.mark.spec("AGENT-6")
 async def test_a_message_can_be_taken_back_while_it_waits_or_is_answered(agent_with: OpenAgent) -> None:
-    agent = agent_with(ScriptedModel(echo, delay_seconds=0.4))
+    agent = agent_with(model := GatedModel(echo))
     first = await agent.enqueue("one")
     await until_asked(agent, 1)
     second, third = [await agent.enqueue(text) for text in ("two", "three")]
     assert await second.cancel(), "it waited"
     assert await first.cancel(), "it was being answered"
+    model.gate.set()
     assert await third == "You said: three"
     assert not await third.cancel(), "it was answered"
     said = [turn.text for turn in await turns_of(agent)]
@@ -163,14 +165,19 @@ async def test_what_comes_again_is_not_answered_again_and_keeps_nothing_else_fro
     agent_with: OpenAgent,
 ) -> None:
     """A platform delivers once more what was answered together with another, or what is then taken together with another."""
-    agent = agent_with(ScriptedModel(echo, delay_seconds=0.2))
+    agent = agent_with(model := GatedModel(echo))
     held = await agent.enqueue("hold the line")
     await until_asked(agent, 1)
-    await asyncio.gather(held, *[await agent.enqueue(key, key=key) for key in ("one", "two")])
+    together = [await agent.enqueue(key, key=key) for key in ("one", "two")]
+    model.gate.set()
+    await asyncio.gather(held, *together)
+    model.gate.clear()
     assert await (await agent.enqueue("one", key="one")) == "You said: two", "it was answered with the other"
     held = await agent.enqueue("hold it again")
     await until_asked(agent, 3)
-    await asyncio.gather(held, *[await agent.enqueue(key, key=key) for key in ("three", "one")])
+    together = [await agent.enqueue(key, key=key) for key in ("three", "one")]
+    model.gate.set()
+    await asyncio.gather(held, *together)
     assert [turn.text for turn in await turns_of(agent)] == [
         "hold the line",
         "You said: hold the line",
@@ -204,7 +211,7 @@ async def test_what_waits_when_the_agent_closes_is_answered_by_the_next_one(
 
 @pytest.mark.spec("AGENT-6")
 async def test_only_messages_and_tasks_wait_and_secrets_wait_nowhere(agent_with: OpenAgent, store: Store) -> None:
-    agent = agent_with(ScriptedModel(echo, delay_seconds=0.3))
+    agent = agent_with(model := GatedModel(echo))
     with pytest.raises(BadInput, match="session_timeout"):
         await agent.enqueue("x", reason="session_timeout")
     with pytest.raises(BadInput, match="empty"):
@@ -213,18 +220,20 @@ async def test_only_messages_and_tasks_wait_and_secrets_wait_nowhere(agent_with:
     handle = await agent.enqueue(f"my key is {key}")
     (waiting,) = await store.waiting_messages(KATE.owner, KATE.owner)
     assert key not in waiting.text and "[redacted" in waiting.text
+    model.gate.set()
     await handle
 
 
 @pytest.mark.spec("AGENT-6", "P7")
 async def test_tasks_and_people_are_not_answered_in_one_breath(agent_with: OpenAgent) -> None:
-    agent = agent_with(ScriptedModel(echo, delay_seconds=0.2))
+    agent = agent_with(model := GatedModel(echo))
     first = await agent.enqueue("hold the line")
     await until_asked(agent, 1)
     rest = [
         await agent.enqueue(text, reason=reason)
         for text, reason in (("a", "user_message"), ("b", "scheduled_task"), ("c", "user_message"))
     ]
+    model.gate.set()
     await asyncio.gather(first, *rest)
     said = [(turn.text, turn.origin) for turn in await turns_of(agent) if turn.role == "user"]
     assert said == [("hold the line", "person"), ("a", "person"), ("b", "task"), ("c", "person")]
@@ -379,13 +388,26 @@ async def test_one_answer_to_messages_that_two_processes_took_is_handed_over_by_
 
 
 @pytest.mark.spec("AGENT-6", "P7")
-async def test_who_starts_does_not_hurry_the_line_of_a_process_that_lives(agent_with: OpenAgent, store: Store) -> None:
+async def test_who_starts_does_not_hurry_the_line_of_a_process_that_lives(
+    agent_with: OpenAgent, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[line.Line] = []
+    look = line.Line._looked_after
+
+    async def counted(self: line.Line, place: tuple[str, str]) -> tuple[int, bool]:
+        looked = await look(self, place)
+        looks.append(self)
+        return looked
+
+    monkeypatch.setattr(line.Line, "_looked_after", counted)
     first = agent_with(lambda request: scripted.SERVER_ERROR, settings={"work": {"backoff_seconds": 60}})
     with pytest.raises(ModelBusy):
         await (await first.enqueue("hello"))
     second = agent_with()
     await second.resume()
-    await asyncio.sleep(0.2)
+    async with asyncio.timeout(60):
+        while looks.count(second._line) < 2:  # noqa: ASYNC110 - it tells nothing of its looks
+            await asyncio.sleep(0.01)
     assert len(await store.waiting_messages(KATE.owner, KATE.owner)) == 1
     await first.close(0)
     await agent_with().resume()
@@ -706,24 +728,12 @@ async def test_a_message_that_comes_while_the_agent_closes_is_kept_and_its_await
     assert [turn.text for turn in await turns_of(following)] == ["hello", "You said: hello"]
 
 
-class Gated(ScriptedModel):
-    """Answers m1 when the gate is opened."""
-
-    def __init__(self, script: scripted.Script) -> None:
-        super().__init__(script)
-        self.gate = asyncio.Event()
-
-    async def complete(self, request: Request) -> Any:
-        done = await super().complete(request)
-        if said_last(request) == "m1":
-            await self.gate.wait()
-        return done
-
-
 @pytest.mark.spec("AGENT-6")
 async def test_messages_to_a_session_and_to_its_binding_wait_in_one_line(agent_with: OpenAgent) -> None:
-    agent = agent_with(model := Gated(echo))
+    agent = agent_with(model := GatedModel(echo))
+    model.gate.set()
     await agent.invoke("first")
+    model.gate.clear()
     session = await session_of(agent)
     handles = [await agent.enqueue("m1")]
     await until_asked(agent, 2)
@@ -737,8 +747,10 @@ async def test_messages_to_a_session_and_to_its_binding_wait_in_one_line(agent_w
 
 @pytest.mark.spec("AGENT-6")
 async def test_a_message_to_a_session_stays_its_own_where_another_is_begun_meanwhile(agent_with: OpenAgent) -> None:
-    agent = agent_with(model := Gated(echo))
+    agent = agent_with(model := GatedModel(echo))
+    model.gate.set()
     await agent.invoke("first")
+    model.gate.clear()
     session = await session_of(agent)
     handles = [await agent.enqueue("m1")]
     await until_asked(agent, 2)

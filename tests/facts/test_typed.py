@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from afterglow.facts.typed import is_framed, is_typed
+from tests.kit.cpu_limit import limit_cpu
 from tests.kit.loops import for_each
-from tests.kit.patience import patience
 
 
 @pytest.mark.spec("FACT-10")
@@ -104,6 +104,6 @@ def test_what_is_denied_before_the_quote_is_not_stated() -> None:
 )
 def test_a_hostile_text_does_not_hang(part: str) -> None:
     text = part * (200_000 // len(part)) + "\nI like tea"
-    with patience():
+    with limit_cpu():
         is_typed("I like tea", text)
         is_framed("I like tea", "The user likes tea.", text)

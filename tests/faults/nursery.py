@@ -28,6 +28,8 @@ from tests.kit.transaction_watch import no_call_inside_a_transaction
 
 ROOT = Path(__file__).parents[2]
 HANGING_SECONDS = 100
+OFFENCE = "offence"
+"""What a child says when the holder of a transaction calls out (promise P4): a killed child has said it too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +72,12 @@ class Nursery:
         self._process.stdin.flush()
         answer = self._process.stdout.readline()
         assert answer, f"the nursery died: {self.errors()}"
-        return [Child(**child) for child in json.loads(answer)]
+        children = [Child(**child) for child in json.loads(answer)]
+        offences = [
+            line[OFFENCE] for child in children for line in child.lines if isinstance(line, dict) and OFFENCE in line
+        ]
+        assert not offences, offences
+        return children
 
     def one(self, task: str, **order: Any) -> Child:
         (child,) = self.run(task, **order)
@@ -174,9 +181,9 @@ def _fork(order: dict[str, Any], task: Any, number: int, file: int, ready: Any, 
         if starting[1] is not None:
             os.close(starting[1])
         os.read(starting[0], 1)  # until the last of them is there
-        with no_call_inside_a_transaction() as offences:
-            asyncio.run(task(Voice(file, ready[1]), number, order))
-        assert not offences, offences
+        voice = Voice(file, ready[1])
+        with no_call_inside_a_transaction(lambda offence: voice.say({OFFENCE: offence})):
+            asyncio.run(task(voice, number, order))
         os._exit(0)
     except BaseException:  # noqa: BLE001 - whatever it is, the nursery's stderr shows it
         traceback.print_exc()

@@ -9,6 +9,7 @@ import os
 import random
 import signal
 import tempfile
+from pathlib import Path
 from typing import Any
 
 from afterglow.errors import NotAllowed
@@ -195,23 +196,30 @@ async def hold_until_killed(voice: Voice, number: int, order: dict[str, Any]) ->
 
 
 async def be_primary(voice: Voice, number: int, order: dict[str, Any]) -> None:
-    """Be told to be primary: say who one is, or why not."""
+    """Be told to be primary: say who one is, or why not. With `until_refused`, a primary stays until that file is there."""
+    refused = Path(order["until_refused"]) if "until_refused" in order else None
     store = await open_store(order["address"])
     steward = Steward(store, holder_name(), Stewardship(primary="true", lease_seconds=order["lease_seconds"]))
     try:
         await steward.begin()
         voice.say(["primary", holder_name()])
         voice.ready()
-        await asyncio.sleep(order.get("stays", 0))
+        while refused and not refused.exists():  # noqa: ASYNC110 - the other child writes it
+            await asyncio.sleep(0.02)
     except NotAllowed as error:
         voice.say(["refused", str(error)])
+        if refused:
+            refused.touch()
     await store.close()
 
 
 async def sleep_as_primary(voice: Voice, number: int, order: dict[str, Any]) -> None:
     """Child 0 takes the lease and is stopped in the middle of a turn; child 1 takes over, works, and wakes it."""
     store = await open_store(order["address"])
-    steward = Steward(store, holder_name(), Stewardship(lease_seconds=0.3, sweep_quiet_seconds=0, drift_days=30))
+    lease_seconds = 0.3 if number == 0 else 60
+    steward = Steward(
+        store, holder_name(), Stewardship(lease_seconds=lease_seconds, sweep_quiet_seconds=0, drift_days=30)
+    )
     if number == 0:
         sweep = store.sweep
 
@@ -254,9 +262,18 @@ async def _work_instead(voice: Voice, store: Store, steward: Steward, sleeper: i
     async with working(store, memory.acts, memory.settings, "auto"):
         await until(lambda: is_done(store))
         os.kill(sleeper, signal.SIGCONT)
-        await asyncio.sleep(0.5)  # what it makes due is looked at too
-        await until(lambda: is_done(store))
+        while _is_running(sleeper):  # noqa: ASYNC110 - processes that end tell nobody
+            await asyncio.sleep(0.02)
+        await until(lambda: is_done(store))  # what it made due too
     keeping.cancel()
+
+
+def _is_running(pid: int) -> bool:
+    """Whether the process has not ended; the nursery reaps it later."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 async def _keep(steward: Steward) -> None:

@@ -289,19 +289,19 @@ IMPATIENT = PostgresLimits(pool_timeout_seconds=2)
 
 async def test_a_wrong_password_is_said_to_be_wrong_and_not_shown(guarded_address: str) -> None:
     assert "wrong-secret" in guarded_address
-    with pytest.raises(StoreUnusable, match=r"password authentication failed.*`database`") as refused:
+    with pytest.raises(StoreUnusable, match=r"password authentication failed.*`database` in the settings") as refused:
         await PostgresStore.open(guarded_address, SystemClock(), IMPATIENT)
     assert "wrong-secret" not in str(refused.value)
 
 
 async def test_a_database_that_does_not_exist_is_named(own_server: Any) -> None:
-    with pytest.raises(StoreUnusable, match=r'database "nowhere" does not exist.*`database`'):
+    with pytest.raises(StoreUnusable, match=r'database "nowhere" does not exist.*`database` in the settings'):
         await PostgresStore.open(own_server.get_uri(database="nowhere"), SystemClock(), IMPATIENT)
 
 
 async def test_a_user_that_does_not_exist_is_named(own_server: Any) -> None:
     address = own_server.get_uri().replace("postgres:@", "stranger:@")
-    with pytest.raises(StoreUnusable, match=r'role "stranger" does not exist.*`database`'):
+    with pytest.raises(StoreUnusable, match=r'role "stranger" does not exist.*`database` in the settings'):
         await PostgresStore.open(address, SystemClock(), IMPATIENT)
 
 

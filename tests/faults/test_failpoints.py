@@ -45,6 +45,7 @@ async def test_every_verb_that_writes_passes_a_fail_point_before_and_after_its_c
         assert reached == ([f"{name}:before", f"{name}:after"] if name in WRITING else []), name
 
 
+@pytest.mark.both
 @pytest.mark.spec("P1", "P3", "LOG-1", "SAFE-7")
 async def test_a_verb_that_is_killed_before_its_commit_has_changed_nothing(address: str, nursery: Nursery) -> None:
     store = await open_at(address, FixedClock(NOON))
@@ -58,6 +59,7 @@ async def test_a_verb_that_is_killed_before_its_commit_has_changed_nothing(addre
     await store.close()
 
 
+@pytest.mark.both
 @pytest.mark.spec("P1", "P3", "LOG-1", "SAFE-7")
 async def test_a_verb_that_is_killed_after_its_commit_has_changed_everything(
     address: str, twin_address: str, nursery: Nursery

@@ -58,9 +58,9 @@ class Ledger:
 async def test_what_was_acknowledged_survives_kill_9_again_and_again(
     address: str, nursery: Nursery, campaign: Campaign
 ) -> None:
-    longest = 0.3 if address.startswith("postgresql:") else 0.12
+    longest, whole = (0.3, 20) if address.startswith("postgresql:") else (0.12, 100)
     chance, ledger, kills = campaign.random, Ledger(), 0
-    for number in campaign.rounds(at_least=10):
+    for number in campaign.rounds(at_least=10, whole=whole):
         early = chance.random() < 0.15  # while it opens the database
         child = nursery.one(
             "write_until_killed",

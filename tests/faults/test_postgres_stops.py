@@ -27,7 +27,7 @@ from afterglow.work import Due
 from tests.faults.tasks import binding, digest
 from tests.kit.campaign import Campaign
 from tests.kit.promises import broken, doubled, lost
-from tests.kit.records import KATE, said
+from tests.kit.records import KATE, OTHER, said
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ async def test_a_server_that_is_stopped_loses_and_doubles_nothing(own_server: An
 async def test_a_server_that_is_stopped_again_and_again_loses_and_doubles_nothing(
     own_server: Any, store: PostgresStore, campaign: Campaign
 ) -> None:
-    campaign.did(await stopped(own_server, store, campaign.rounds(at_least=2)))
+    campaign.did(await stopped(own_server, store, campaign.rounds(at_least=2, whole=3)))
 
 
 def _hold_a_transaction_open() -> tuple[threading.Event, threading.Event]:
@@ -128,8 +128,12 @@ async def _more_than(count: int, acknowledged: list[Any], callers: list[asyncio.
 async def test_idle_connections_that_were_ended_are_replaced_and_no_caller_notices(
     own_server: Any, store: PostgresStore
 ) -> None:
+    both = threading.Barrier(2)
     for round in range(3):
-        await asyncio.gather(*(store.append(KATE.owner, KATE, said(f"turn {round} {n}")) for n in range(30)))
+        failpoints.watch(lambda place: place == "append:before" and both.wait(60))
+        await asyncio.gather(*(store.append(to.owner, to, said(f"turn {round}")) for to in (KATE, OTHER)))
+        failpoints.disarm()
+        await asyncio.gather(*(store.append(KATE.owner, KATE, said(f"turn {round} {n}")) for n in range(29)))
         ended = _end_connections(own_server, store)
         assert ended > 1, "the pool had several connections"
         assert (await store.append(KATE.owner, KATE, said(f"after the end {round}"))).seq == 31 * (round + 1)

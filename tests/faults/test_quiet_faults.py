@@ -124,7 +124,8 @@ async def test_some_processes_make_exactly_one_summary_for_each_session_that_end
 async def test_many_processes_make_exactly_one_summary_for_each_session_that_ends(
     address: str, nursery: Nursery
 ) -> None:
-    assert await attend_at_once(address, nursery, *sixteen(address)) > 1, "they share the work"
+    processes, sessions = sixteen(address)
+    assert await attend_at_once(address, nursery, processes, sessions) >= processes // 4, "they share the work"
 
 
 @pytest.mark.campaign
@@ -138,7 +139,7 @@ async def test_killed_by_chance_again_and_again_everything_drains_and_nothing_is
     order = {"address": address, "talks": sessions, "kill_every": 0.25, "kills": 8, **QUIET_TASKS}
     told: list[Any] = []
     killed = 0
-    for number in campaign.rounds():
+    for number in campaign.rounds(whole=3):
         ended = nursery.run("attend", children=processes, seed=campaign.seed + number, **order)
         assert all(child.was_killed for child in ended), f"{campaign}, round {number}: {nursery.errors()}"
         told += [line for child in ended for line in child.lines]
@@ -235,9 +236,10 @@ async def test_when_the_primary_is_killed_another_candidate_takes_over(address: 
 
 @pytest.mark.spec("SUM-1")
 async def test_of_two_that_are_told_to_be_primary_at_once_the_second_stops_and_names_the_first(
-    address: str, nursery: Nursery
+    address: str, nursery: Nursery, tmp_path: Path
 ) -> None:
-    told = nursery.well("be_primary", children=2, address=address, lease_seconds=60, stays=1, **QUIET_TASKS)
+    order = {"address": address, "lease_seconds": 60, "until_refused": str(tmp_path / "refused"), **QUIET_TASKS}
+    told = nursery.well("be_primary", children=2, **order)
     (first,) = [line[1] for line in told if line[0] == "primary"]
     (refused,) = [line[1] for line in told if line[0] == "refused"]
     assert f"told to be primary, and {first} is" in refused
@@ -787,7 +789,7 @@ async def test_a_program_alone_sees_its_sessions_go_quiet_and_end(open_store: Op
     failures = [scripted.SERVER_ERROR] if trouble == "a_failure" else []
     model = During("fold")
     model._script = lambda request: failures.pop() if failures else answer(request)
-    timers = {"timeout_summarize_seconds": 0.3, "timeout_clear_seconds": 0.4}
+    timers = {"timeout_summarize_seconds": 0.3, "timeout_clear_seconds": 3 if trouble == "a_message_after" else 0.4}
     patient = {"backoff_seconds": 0.01, "backoff_max_seconds": 0.05}
     memory = memory_over(await open_store(SystemClock()), model, folds=True, work=patient, **timers)
     session = await exchanges(memory, 3)

@@ -218,5 +218,5 @@ async def test_the_same_hundred_steps_give_the_same_on_both_databases(stores: li
 @pytest.mark.campaign
 @pytest.mark.spec("P13")
 async def test_the_same_workload_gives_the_same_on_both_databases(stores: list[Store], campaign: Campaign) -> None:
-    seen = await compare(stores, campaign.seed, campaign.rounds(at_least=100))
+    seen = await compare(stores, campaign.seed, campaign.rounds(at_least=100, whole=700))
     campaign.did(f"{seen.total()} steps: " + ", ".join(f"{count} times {what}" for what, count in sorted(seen.items())))

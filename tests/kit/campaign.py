@@ -12,11 +12,12 @@ _DONE = pytest.StashKey[list[str]]()
 
 
 class Campaign:
-    """One test's share of time and chance. The same seed tries the same things in the same order."""
+    """The time limit and the seeded random generator of one test. The same seed tries the same things in the same order."""
 
-    def __init__(self, seed: int, seconds: float) -> None:
+    def __init__(self, seed: int, seconds: float, *, is_whole: bool = False) -> None:
         self.seed = seed
         self.seconds = seconds
+        self._is_whole = is_whole
         self.random = random.Random(seed)
         self.said: list[str] = []
         self._started = time.monotonic()
@@ -25,15 +26,16 @@ class Campaign:
     def is_over(self) -> bool:
         return time.monotonic() - self._started >= self.seconds
 
-    def rounds(self, *, at_least: int = 1) -> Iterator[int]:
-        """Numbers from 0 for as long as there is time."""
+    def rounds(self, *, at_least: int = 1, whole: int = 1) -> Iterator[int]:
+        """Numbers from 0 for as long as there is time, but `at_least` so many, and with `--whole` at least `whole`."""
+        fewest = max(at_least, whole) if self._is_whole else at_least
         number = 0
-        while number < at_least or not self.is_over:
+        while number < fewest or not self.is_over:
             yield number
             number += 1
 
     def did(self, what: str) -> None:
-        """Have the end of the run say it."""
+        """Add this to what the end of the run says of the campaign."""
         self.said.append(what)
 
     def __repr__(self) -> str:
@@ -51,7 +53,7 @@ def of(request: pytest.FixtureRequest) -> Iterator[Campaign]:
     seed = options.campaign_seed
     if seed is None:
         seed = request.config.getoption("randomly_seed", default=None) or random.randrange(2**32)
-    campaign = Campaign(int(seed), options.seconds)
+    campaign = Campaign(int(seed), options.seconds, is_whole=options.whole)
     request.node.stash[_DONE] = campaign.said
     campaign.did(f"seed {campaign.seed}")
     yield campaign

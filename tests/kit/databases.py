@@ -37,7 +37,7 @@ SCHEMA = "talks"
 # --- PostgreSQL
 
 
-class Server:
+class PostgresServer:
     """A PostgreSQL server on loopback, with its data in a temporary folder."""
 
     def __init__(self) -> None:
@@ -85,34 +85,46 @@ def prepared_postgres() -> str:
 def copy_of(database: str) -> Iterator[str]:
     """The address of a copy, for as long as it is needed."""
     name = _new_database(f"TEMPLATE {database} STRATEGY file_copy")
-    yield _address(name)
-    with psycopg.connect(os.environ[POSTGRES], autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    try:
+        yield _address(name)
+    finally:
+        with psycopg.connect(os.environ[POSTGRES], autocommit=True) as connection:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 class EmptiedDatabase:
     """A database that many tests use one after the other: emptying it is quicker than copying another."""
 
-    def __init__(self, address: str) -> None:
-        self.address = address
-        with psycopg.connect(address, autocommit=True) as connection:
+    def __init__(self, template: str) -> None:
+        self._template = template
+        self._copies = contextlib.ExitStack()
+        self._begin()
+
+    def _begin(self) -> None:
+        self.address = self._copies.enter_context(copy_of(self._template))
+        with psycopg.connect(self.address, autocommit=True) as connection:
             connection.execute("CREATE SCHEMA at_first")
             for table in _written(connection, SCHEMA):
                 connection.execute(f"CREATE TABLE at_first.{table} AS TABLE {table}")
             self._shape = _shape(connection)
 
     def empty(self) -> None:
-        """Bring back the rows of the prepared schema. A test that changed the schema itself is refused."""
+        """Bring back the rows of the prepared schema. Where the test changed that, begin with a new copy and fail."""
         with psycopg.connect(self.address, autocommit=True) as connection:
             connection.execute(
                 """SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
                    WHERE datname = current_database() AND pid <> pg_backend_pid()"""
             )
             changed = sorted(self._shape ^ _shape(connection))
-            assert not changed, f"the test changed the schema: it needs `postgres_address`. Changed: {changed}"
+            if changed:
+                self._begin()
+                pytest.fail(f"the test changed the schema: it needs `postgres_address`. Changed: {changed}")
             connection.execute(f"TRUNCATE {', '.join(_written(connection, SCHEMA))} RESTART IDENTITY CASCADE")
             for table in _written(connection, "at_first"):
                 connection.execute(f"INSERT INTO {table} OVERRIDING SYSTEM VALUE TABLE at_first.{table}")
+
+    def close(self) -> None:
+        self._copies.close()
 
 
 def _written(connection: psycopg.Connection, schema: str) -> list[str]:

@@ -32,19 +32,19 @@ def for_each(names: str, values: Iterable[Any]) -> Callable[[Callable[..., Any]]
 
         def run(**fixtures: Any) -> None:
             __tracebackhide__ = True
-            failed = _Failed()
+            failures = _Failures()
             for values in _combined(loops):
-                with failed.noting(values):
+                with failures.note(values):
                     body(**fixtures, **values)
-            failed.tell()
+            failures.raise_if_any()
 
         async def run_async(**fixtures: Any) -> None:
             __tracebackhide__ = True
-            failed = _Failed()
+            failures = _Failures()
             for values in _combined(loops):
-                with failed.noting(values):
+                with failures.note(values):
                     await body(**fixtures, **values)
-            failed.tell()
+            failures.raise_if_any()
 
         made: Any = functools.wraps(test)(run_async if inspect.iscoroutinefunction(body) else run)
         made.loops, made.body = loops, body
@@ -62,7 +62,7 @@ def _combined(loops: list[list[dict[str, Any]]]) -> Iterator[dict[str, Any]]:
         yield {name: value for values in one for name, value in values.items()}
 
 
-class _Failed:
+class _Failures:
     """The rounds of one test that failed."""
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class _Failed:
         self._rounds = 0
 
     @contextmanager
-    def noting(self, values: dict[str, Any]) -> Generator[None]:
+    def note(self, values: dict[str, Any]) -> Generator[None]:
         self._rounds += 1
         try:
             yield
@@ -84,7 +84,7 @@ class _Failed:
                 told += "".join(traceback.format_exception(type(error), error, from_the_test_on))
             self._told.append(told)
 
-    def tell(self) -> None:
+    def raise_if_any(self) -> None:
         __tracebackhide__ = True
         if self._told:
             raise AssertionError(f"{len(self._told)} of {self._rounds} rounds failed\n\n" + "\n".join(self._told))

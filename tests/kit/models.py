@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
-from afterglow.model import Request, scripted
+from afterglow.model import Completion, Request, scripted
 from afterglow.model.scripted import ScriptedModel
 from afterglow.sources import Window
 from afterglow.summaries import Filled
@@ -61,6 +62,19 @@ def echo(request: Request) -> str:
 def said_last(request: Request) -> str:
     """The last message as the person wrote it: the time is added behind it."""
     return request.messages[-1].text.rpartition("\n\n(now: ")[0] or request.messages[-1].text
+
+
+class GatedModel(ScriptedModel):
+    """Gives no answer while its gate is closed."""
+
+    def __init__(self, script: scripted.Script) -> None:
+        super().__init__(script)
+        self.gate = asyncio.Event()
+
+    async def complete(self, request: Request) -> Completion:
+        completion = await super().complete(request)
+        await self.gate.wait()
+        return completion
 
 
 class Calendar:

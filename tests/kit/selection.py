@@ -13,8 +13,6 @@ from itertools import islice
 import pytest
 
 _LEFT = "left for a run by hand"
-_PATIENCE_SECONDS = 600
-"""How long a campaign may take beyond its `--seconds`: the pytest-timeout of all other tests."""
 _STARTED = time.monotonic()
 
 
@@ -25,9 +23,10 @@ def add_options(group: pytest.OptionGroup) -> None:
 
 
 def select(config: pytest.Config, items: list[pytest.Item]) -> None:
+    seconds = config.option.seconds + float(config.option.timeout or config.getini("timeout"))
     for item in items:
         if _is_campaign(item):
-            item.add_marker(pytest.mark.timeout(config.option.seconds + _PATIENCE_SECONDS))
+            item.add_marker(pytest.mark.timeout(seconds))
     if config.option.whole:
         return
     chosen = [item for item in items if is_quick(item) != config.option.rest]

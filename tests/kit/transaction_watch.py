@@ -1,20 +1,26 @@
 """Promise P4, watched in every test: what holds a transaction calls no model and opens no connection.
 
 Every verb runs inside `_write` or `_read` of its store. While it runs, a context variable says so, in its thread and in the
-tasks that it starts. A call of a model or an embedder, a connection or a new process that finds it set fails the test.
-The children of the nursery (tests/faults) are watched too; commands that tests start as real processes are not.
+tasks that it starts. A call of a model or an embedder, a connection, a look-up of a host, and a new process or thread that
+finds it set fails the test. The forked children of tests/faults are watched too; commands that tests start as real processes
+are not, and neither is a verb that waits for a task which was started before it.
 """
 
 from __future__ import annotations
 
 import functools
+import inspect
+import os
 import socket
 import subprocess
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+import psycopg
 import pytest
 
 from afterglow.model.langchain import LangChainModel
@@ -30,13 +36,12 @@ _verb: ContextVar[str] = ContextVar("verb")
 
 
 @contextmanager
-def no_call_inside_a_transaction() -> Iterator[list[str]]:
-    """The list of offences, which fills while the block runs."""
-    offences: list[str] = []
+def no_call_inside_a_transaction(tell: Callable[[str], object]) -> Iterator[None]:
+    """While the block runs, `tell` is called with each offence as it happens."""
 
     def note(what: str) -> None:
         if (verb := _verb.get(None)) is not None:
-            offences.append(f"`{verb}` holds a transaction and {what} (promise P4)")
+            tell(f"`{verb}` holds a transaction and {what} (promise P4)")
 
     with pytest.MonkeyPatch.context() as patch:
         for store in (SQLiteStore, PostgresStore):
@@ -49,14 +54,25 @@ def no_call_inside_a_transaction() -> Iterator[list[str]]:
         patch.setattr(MeteredEmbedder, "embed", _noted(MeteredEmbedder.embed, note, "calls MeteredEmbedder.embed"))
         for name in ("connect", "connect_ex"):
             patch.setattr(socket.socket, name, _noted_connect(getattr(socket.socket, name), note))
-        start = subprocess.Popen.__init__
+        for owner, name, what in _CALLS:
+            call = getattr(owner, name)
+            of_class = inspect.isclass(owner) and inspect.ismethod(call)
+            noted = _noted_call(call.__func__ if of_class else call, note, what)
+            patch.setattr(owner, name, classmethod(noted) if of_class else noted)
+        yield
 
-        def watched_start(self: Any, *given: Any, **more: Any) -> None:
-            note("starts a process")
-            start(self, *given, **more)
 
-        patch.setattr(subprocess.Popen, "__init__", watched_start)
-        yield offences
+_CALLS: tuple[tuple[Any, str, str], ...] = (
+    (psycopg, "connect", "connects to PostgreSQL"),
+    (psycopg.Connection, "connect", "connects to PostgreSQL"),
+    (psycopg.AsyncConnection, "connect", "connects to PostgreSQL"),
+    (socket, "getaddrinfo", "looks up a host"),
+    (socket.socket, "sendto", "sends a datagram"),
+    (subprocess.Popen, "__init__", "starts a process"),
+    (os, "posix_spawn", "starts a process"),
+    (threading.Thread, "start", "starts a thread"),
+    (ThreadPoolExecutor, "submit", "hands work to a thread"),
+)
 
 
 def _marked(door: Callable[..., Any]) -> Callable[..., Any]:
@@ -82,6 +98,15 @@ def _noted_connect(connect: Callable[..., Any], note: Callable[[str], None]) -> 
         if self.family in (socket.AF_INET, socket.AF_INET6):
             note(f"connects to {address}")
         return connect(self, address)
+
+    return wrapped
+
+
+def _noted_call(call: Callable[..., Any], note: Callable[[str], None], what: str) -> Callable[..., Any]:
+    @functools.wraps(call)
+    def wrapped(*given: Any, **more: Any) -> Any:
+        note(what)
+        return call(*given, **more)
 
     return wrapped
 

@@ -128,7 +128,7 @@ async def test_an_upgrade_over_several_versions_that_is_killed_in_its_last_step_
     await use(address, number)
 
 
-@pytest.mark.parametrize("number", some(range(0, LATEST, LATEST // 2)))
+@pytest.mark.parametrize("number", some(range(LATEST)))
 @pytest.mark.spec("SUM-11")
 async def test_processes_that_migrate_one_database_at_once_all_come_to_the_same(
     address: str, nursery: Nursery, number: int

@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.kit.databases import POSTGRES, Server
+from tests.kit.databases import POSTGRES, PostgresServer
 from tests.mutants import reach
 from tests.mutants.removals import REMOVALS, Removal
 
@@ -32,7 +32,7 @@ _SECONDS_MAX = 1800
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Verdict:
-    """What became of one removal."""
+    """The result of one removal."""
 
     name: str
     killer: str | None
@@ -41,7 +41,7 @@ class Verdict:
     seconds: float
 
 
-class Workshop:
+class ProjectCopies:
     """Copies of the project: one as it is, and one for each removal that is tried at the same time."""
 
     def __init__(self, folder: Path, postgres: str) -> None:
@@ -50,7 +50,7 @@ class Workshop:
         self._unchanged = self._copied()
 
     def check(self, tests: Sequence[str]) -> str:
-        """Why these tests prove nothing: one fails on the code as it is, or they could not run. Empty if they pass."""
+        """Say why these tests cannot judge a removal: one fails on the code as it is, or they do not run. Empty if not."""
         failed, note = self._run(self._unchanged, tests)
         return f"{failed} fails on the code as it is" if failed else note
 
@@ -149,16 +149,16 @@ def record() -> None:
 def judge_all(wanted: Sequence[Removal], jobs: int) -> list[Verdict]:
     reached = reach.kept()
     killers: dict[str, str] = json.loads(KILLERS.read_text()) if KILLERS.exists() else {}
-    server = Server() if not os.environ.get(POSTGRES) else None
+    server = PostgresServer() if not os.environ.get(POSTGRES) else None
     try:
         with tempfile.TemporaryDirectory(prefix="afterglow-mutants-") as folder, ThreadPoolExecutor(jobs) as pool:
-            workshop = Workshop(Path(folder), server.address if server else os.environ[POSTGRES])
+            copies = ProjectCopies(Path(folder), server.address if server else os.environ[POSTGRES])
             known = sorted({killers[each.name] for each in wanted if each.name in killers})
-            if why := workshop.check(known):
+            if why := copies.check(known):
                 raise SystemExit(why)
             asked = [
                 pool.submit(
-                    workshop.judge,
+                    copies.judge,
                     each,
                     [killers[each.name]] if each.name in killers else [],
                     reached.get(each.name, []),
@@ -197,4 +197,5 @@ def main() -> None:
     sys.exit(killed < len(verdicts))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -67,15 +67,19 @@ def is_alive(pid: int) -> bool:
 
 @pytest.mark.spec("SRC-4")
 async def test_one_that_is_late_is_killed_with_all_it_started(tmp_path: Path) -> None:
-    pids = tmp_path / "pids"
     code = (
         "import os, sys, time; child = os.fork()\n"
         "open(sys.argv[1], 'a').write(f'{os.getpid()}\\n')\n"
         "while True: time.sleep(1)"
     )
-    (answer,) = await ask_about(MORNING, wanted(python(code, str(pids)), deadline_seconds=1.5))
-    assert answer.error == "it did not answer within 1.5 seconds"
-    started = [int(pid) for pid in pids.read_text().split()]
+    started: list[int] = []
+    for seconds in (1.5, 6, 24):  # the interpreter must have started by then
+        pids = tmp_path / f"pids-{seconds}"
+        (answer,) = await ask_about(MORNING, wanted(python(code, str(pids)), deadline_seconds=seconds))
+        assert answer.error == f"it did not answer within {seconds:g} seconds"
+        started = [int(pid) for pid in pids.read_text().split()] if pids.exists() else []
+        if len(started) == 2:
+            break
     assert len(started) == 2
     while any(map(is_alive, started)):  # noqa: ASYNC110 - processes that end tell nobody
         await asyncio.sleep(0.01)

@@ -9,7 +9,7 @@ import pytest
 from afterglow.model import Completion, Request
 from afterglow.model.offline import OfflineModel
 from afterglow.model.scripted import RATE_LIMITED, TIMEOUT, ScriptedModel, Step
-from afterglow.sources import Window
+from afterglow.sources import Window, summarised
 from afterglow.sources.listing import Item, Listing, shown
 from afterglow.sources.summarised import Summarised
 from tests.sources.windows import MORNING, ask_about, wanted
@@ -56,6 +56,13 @@ async def test_the_model_gets_the_prompt_unchanged_and_the_list_as_material_betw
     assert "wire 500" not in request.instructions
 
 
+@pytest.fixture
+def model_has_little_time(monkeypatch: pytest.MonkeyPatch) -> float:
+    """A deadline of which the model has a moment, and the list all the rest."""
+    monkeypatch.setattr(summarised, "_KEPT_SECONDS", 30)
+    return 30.2
+
+
 @pytest.mark.spec("SRC-4")
 @pytest.mark.parametrize(
     "step",
@@ -70,14 +77,14 @@ async def test_the_model_gets_the_prompt_unchanged_and_the_list_as_material_betw
         "You tell an assistant what stands in its user's calendar or mail. You are given a list of it, between two lines",
     ],
 )
-async def test_the_list_stands_where_the_model_gives_nothing_to_use(step: Step) -> None:
+async def test_the_list_stands_where_the_model_gives_nothing_to_use(step: Step, model_has_little_time: float) -> None:
     source = Summarised(Lists(), ScriptedModel([step]))
-    (answer,) = await ask_about(MORNING, wanted(source, prompt=PROMPT, deadline_seconds=1))
+    (answer,) = await ask_about(MORNING, wanted(source, prompt=PROMPT, deadline_seconds=model_has_little_time))
     assert (answer.text, answer.error) == (PLAIN, None)
 
 
 @pytest.mark.spec("SRC-4")
-async def test_a_model_that_ignores_its_deadline_does_not_cost_the_list() -> None:
+async def test_a_model_that_ignores_its_deadline_does_not_cost_the_list(model_has_little_time: float) -> None:
     class Hangs:
         name = "hangs"
         window_tokens = 8_000
@@ -86,7 +93,8 @@ async def test_a_model_that_ignores_its_deadline_does_not_cost_the_list() -> Non
             await asyncio.sleep(3600)
             raise AssertionError
 
-    (answer,) = await ask_about(MORNING, wanted(Summarised(Lists(), Hangs()), prompt=PROMPT, deadline_seconds=1))
+    source = Summarised(Lists(), Hangs())
+    (answer,) = await ask_about(MORNING, wanted(source, prompt=PROMPT, deadline_seconds=model_has_little_time))
     assert answer.text == PLAIN
 
 

@@ -13,7 +13,7 @@ from afterglow.web import events
 from tests.doors.page.conftest import TIMEOUT_MS, OpenPage, Site
 from tests.kit.records import KATE, OTHER
 
-pytestmark = [pytest.mark.spec("DOOR-3", "DOOR-5"), pytest.mark.whole]
+pytestmark = pytest.mark.spec("DOOR-3", "DOOR-5")
 TABS = 8
 """More than the six connections that a browser keeps to one server."""
 SIGHT = """(hidden) => {
@@ -48,6 +48,7 @@ def streams(site: Site) -> int:
     return site.app.state.streams.open
 
 
+@pytest.mark.whole
 def test_eight_tabs_in_sight_hear_all_by_one_stream_and_go_on_when_its_tab_is_closed(
     own: Site, open_page: OpenPage
 ) -> None:
@@ -79,6 +80,7 @@ def test_a_tab_out_of_sight_leaves_the_stream_to_another_and_then_catches_up(own
     expect_live(one)
 
 
+@pytest.mark.whole
 def test_without_locks_each_tab_in_sight_has_a_stream_of_its_own(own: Site, open_page: OpenPage) -> None:
     """As over plain HTTP from another machine, where browsers give pages no locks."""
     one = open_page(own, "#/sessions")
@@ -97,6 +99,7 @@ def test_without_locks_each_tab_in_sight_has_a_stream_of_its_own(own: Site, open
     expect_shown("meanwhile", two)
 
 
+@pytest.mark.whole
 def test_who_signs_in_as_another_hears_what_that_one_may_hear(own: Site, open_page: OpenPage) -> None:
     bound = open_page(own, link=own.link(owner=KATE.owner))
     expect_live(bound)
@@ -107,6 +110,7 @@ def test_who_signs_in_as_another_hears_what_that_one_may_hear(own: Site, open_pa
     expect_shown("of-another-owner", operator)
 
 
+@pytest.mark.whole
 def test_a_stream_that_was_refused_is_tried_again(
     own: Site, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
