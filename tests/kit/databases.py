@@ -122,6 +122,11 @@ class EmptiedDatabase:
             connection.execute(f"TRUNCATE {', '.join(_written(connection, SCHEMA))} RESTART IDENTITY CASCADE")
             for table in _written(connection, "at_first"):
                 connection.execute(f"INSERT INTO {table} OVERRIDING SYSTEM VALUE TABLE at_first.{table}")
+            used = "SELECT sequencename FROM pg_sequences WHERE schemaname = %s AND last_value IS NOT NULL"
+            for (sequence,) in connection.execute(
+                used, [SCHEMA]
+            ).fetchall():  # a refused row takes a number, and no page
+                connection.execute(f"ALTER SEQUENCE {sequence} RESTART")
 
     def close(self) -> None:
         self._copies.close()
