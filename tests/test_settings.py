@@ -30,6 +30,7 @@ from afterglow.settings import (
 )
 from afterglow.settings.pages import with_generated
 from tests.kit.loops import for_each
+from tests.kit.processes import without_coverage
 from tests.kit.settings_files import (
     PASSWORD,
     empty_working_folder,  # noqa: F401 — each test of this module runs in it
@@ -758,4 +759,4 @@ def test_the_example_with_every_line_active_has_every_key_and_no_other_value_tha
 
 def test_importing_settings_reads_neither_kind_of_file() -> None:
     code = "import sys, afterglow.settings; sys.exit(bool({'yaml', 'tomllib'} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], check=False, env=without_coverage()).returncode == 0

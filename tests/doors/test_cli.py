@@ -46,7 +46,7 @@ from tests.kit.command_line import (
     wait_until,
 )
 from tests.kit.loops import for_each
-from tests.kit.processes import PIPE, PROGRAM, ROOT, Process
+from tests.kit.processes import PIPE, PROGRAM, ROOT, Process, without_coverage
 from tests.kit.records import KATE, NOON, OTHER
 
 REGENERATE = "python -m afterglow.cli.reference"
@@ -300,7 +300,8 @@ except SystemExit as end:
 slow = "afterglow.memory afterglow.settings afterglow.guard asyncio pydantic sqlite3 fastapi uvicorn".split()
 print([name for name in slow if name in sys.modules], file=sys.stderr)
 """
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    command = [sys.executable, "-c", script]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60, env=without_coverage())
     assert result.stderr == "[]\n"
 
 

@@ -32,6 +32,11 @@ _IMPORTED = ("afterglow.cli", "afterglow.cli.screen", "afterglow.memory", "after
 _COMMAND_LINE = "from afterglow.cli import main; main()"
 
 
+def without_coverage() -> dict[str, str]:
+    """The environment for a process whose imports are tested: coverage, where it is on, would import modules of its own."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
+
+
 class Process:
     """A process that runs the command line, or a `script` in its place. A stream is a file, a number or `PIPE`."""
 
