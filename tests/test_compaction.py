@@ -209,6 +209,12 @@ def test_blocks_of_all_levels_stay_in_the_budget_however_many_there_are() -> Non
     assert max(each.level for each in blocks) == 5
 
 
+@pytest.mark.spec("CTX-2")
+def test_where_all_is_folded_already_no_span_is_chosen() -> None:
+    log = turns(*PAIR * 20)
+    assert choose_span([], session(log, folded=Folded(to_seq=40, turns=40, exchanges=20)), "manual", LIMITS) is None
+
+
 @pytest.mark.spec("CTX-2", "CTX-11")
 @given(log=logs(), reason=st.sampled_from(["interval", "threshold", "manual", "backlog"]), keep=st.integers(0, 10))
 def test_no_cut_parts_a_call_from_a_result_that_follows(log: list[Turn], reason: Any, keep: int) -> None:

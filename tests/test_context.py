@@ -16,6 +16,7 @@ from afterglow.excerpts import excerpt, json_bytes, shorter_parts
 from afterglow.pairing import NO_RESULT
 from afterglow.tokens import estimate
 from afterglow.turns import Turn
+from tests.faults.verbs import summary
 from tests.kit.loops import for_each
 from tests.kit.pairing import logs
 from tests.kit.records import NOON
@@ -49,6 +50,22 @@ def lines(context: Context) -> list[str]:
     whole = context.messages[0].text.split("\n")
     assert whole[1] == whole[-1] == FENCE
     return whole[2:-1]
+
+
+@pytest.mark.spec("CTX-6")
+def test_an_exchange_whose_beginning_was_not_read_is_left_out_and_counted() -> None:
+    context = shown(turns("assistant", *PAIR * 2, first_seq=5))
+    assert [message.seq for message in context.messages] == [6, 7, 8, 9]
+    assert context.left_out == 5
+
+
+@pytest.mark.spec("CTX-6")
+def test_of_earlier_sessions_the_newest_are_shown_as_far_as_they_find_room() -> None:
+    newest, older = (replace(summary("s"), summary=f"They spoke of the {what}. " * 8) for what in ("kettle", "teapot"))
+    alone = shown(turns(*PAIR), earlier=[newest], earlier_tokens_max=10_000)
+    room = estimate(alone.messages[0].text)
+    both = shown(turns(*PAIR), earlier=[newest, older], earlier_tokens_max=room)
+    assert "kettle" in both.messages[0].text and "teapot" not in both.messages[0].text
 
 
 @pytest.mark.spec("CTX-5")

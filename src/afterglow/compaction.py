@@ -117,10 +117,6 @@ class Block:
     shown_until: int | None = None
     """The turns for which it was before the model: from the first to before the second."""
 
-    @property
-    def span(self) -> Span:
-        return Span(first_seq=self.first_seq, last_seq=self.last_seq)
-
 
 def decide(session: Session, limits: Limits, *, complete: bool) -> Reason | None:
     """Whether the session is to be compacted now, and why. `complete` says that its last exchange has its answer."""

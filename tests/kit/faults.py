@@ -17,7 +17,8 @@ from afterglow.settings import Settings
 from afterglow.store.contract import Store
 from afterglow.store.transaction import EVERYONE, Tx
 from afterglow.tokens import estimate, estimate_parts
-from afterglow.turns import Session, tool_calls, tool_results
+from afterglow.turns import Session
+from tests.kit.pairing import pairing_problems
 from tests.kit.talks import reread
 
 # --- memories, and waiting for what they do
@@ -74,24 +75,13 @@ async def spent(store: Store) -> int:
 
 def refusable(messages: Sequence[Message]) -> list[str]:
     """What a strict provider would refuse in these messages: its rules, written without our code."""
-    found: list[str] = []
-    expected: list[str] = []
+    found = pairing_problems(messages)
     if messages and messages[0].role not in ("user", "system"):
         found.append(f"the first message is of role {messages[0].role}")
     for place, message in enumerate(messages):
-        if message.role == "tool":
-            ids = tool_results(message.parts)
-            if len(ids) != 1 or not expected or ids[0] != expected.pop(0):
-                found.append(f"message {place} (turn {message.seq}): a result of {ids} without its call before it")
-            continue
-        if expected:
-            found.append(f"message {place} (turn {message.seq}): the calls {expected} before it have no result")
-        expected = tool_calls(message.parts)
-        if expected and message.role != "assistant":
-            found.append(f"message {place} (turn {message.seq}): {message.role} calls tools")
         if message.role == "system" and place:
             found.append(f"message {place} (turn {message.seq}): a system message that is not the first")
-    return found + [f"the last calls {expected} have no result"] * bool(expected)
+    return found
 
 
 def true_tokens(messages: Sequence[Message]) -> int:

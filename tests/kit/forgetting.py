@@ -13,7 +13,6 @@ from afterglow.facts import Evidence, Fact
 from afterglow.memory import Memory
 from afterglow.model import Request
 from afterglow.model.scripted import ScriptedModel
-from afterglow.settings import Settings
 from afterglow.spend import Amount, Call
 from afterglow.store.contract import Store
 from afterglow.store.facts import Gathered
@@ -22,6 +21,7 @@ from afterglow.store.transaction import EVERYONE, Tx
 from afterglow.turns import Binding, Session
 from afterglow.work import Due, Limits
 from tests.faults import verbs
+from tests.kit import faults
 from tests.kit.facts import remember
 from tests.kit.promises import dump
 from tests.kit.records import KATE, NOON, said
@@ -117,8 +117,8 @@ async def chain(store: Store) -> list[Fact]:
 
 
 def memory_over(store: Store, model: ScriptedModel | None = None, **given: Any) -> Memory:
-    chosen = Settings.model_validate({"data_dir": "/nowhere", "zone": "UTC", **given})
-    return Memory(store, chosen, model=model or ScriptedModel(secretive), environ={}, folds=False)
+    """A memory whose model says the secret, and which leaves all work to a worker."""
+    return faults.memory_over(store, model or ScriptedModel(secretive), folds=False, **given)
 
 
 def secretive(request: Request) -> str:

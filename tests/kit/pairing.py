@@ -8,6 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from afterglow.context import Message
 from afterglow.turns import Turn, tool_calls, tool_results
 from tests.kit.turns import call, result, turns
 
@@ -35,7 +36,7 @@ def logs(draw: st.DrawFn) -> list[Turn]:
     return [replace(turn, tokens=size) for turn, size in zip(turns(*said), sizes, strict=True)]
 
 
-def pairing_problems(sent: Sequence[Turn]) -> list[str]:
+def pairing_problems(sent: Sequence[Turn | Message]) -> list[str]:
     """What a strict provider would refuse, by rules that are written here and not taken from our code."""
     found: list[str] = []
     expected: list[str] = []

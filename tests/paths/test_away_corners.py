@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import re
 import socket
 import tempfile
@@ -73,10 +74,13 @@ async def test_an_event_that_commits_while_another_binding_comes_in_is_told_next
     later(memory, 5 * HOURS)
     late: list[asyncio.Task[Any]] = []
     real = presence._absence
-    loop = asyncio.get_running_loop()
+    loop, outside = asyncio.get_running_loop(), contextvars.copy_context()
+
+    def begin() -> None:
+        late.append(loop.create_task(other.record_goal(WEB, "LATE", "done")))
 
     def meanwhile(*args: Any) -> Any:
-        loop.call_soon_threadsafe(lambda: late.append(loop.create_task(other.record_goal(WEB, "LATE", "done"))))
+        loop.call_soon_threadsafe(begin, context=outside)  # another caller, not this transaction, begins it
         time.sleep(0.2)
         return real(*args)
 
