@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from afterglow.facts import FactType
 from afterglow.facts.checks import Claimed, Proved, check
 from afterglow.facts.gate import Verdict, gate
 from afterglow.terms import terms
@@ -152,6 +153,13 @@ def test_names_with_dots_and_digits_are_not_all_links_and_money(text: str) -> No
     assert _told(text).status == "active"
 
 
-def _told(text: str) -> Verdict:
+@pytest.mark.spec("FACT-10", "P11")
+def test_a_preference_that_others_state_is_dropped_however_harmless_its_words() -> None:
+    said = "The museum opens at nine on Mondays."
+    assert _told(said).status == "active"
+    assert _told(said, type="preference").status == "dropped"
+
+
+def _told(text: str, type: FactType = "event") -> Verdict:
     turn = as_turns([Draft(role="tool", text=text, trust="external", origin="agent")])[0]
-    return gate(Proved(type="event", content=text, confidence="high", quote=text, turn=turn))
+    return gate(Proved(type=type, content=text, confidence="high", quote=text, turn=turn))
