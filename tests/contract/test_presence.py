@@ -1,4 +1,4 @@
-"""Of two messages at one moment exactly one finds the absence, because the first to come in locks the owner."""
+"""Of two messages at one moment exactly one finds the absence, because the first to come in locks the joined owners."""
 
 from __future__ import annotations
 
@@ -14,19 +14,23 @@ from afterglow.settings.away import AwaySettings
 from afterglow.store.arrivals import Arriving, Handler
 from afterglow.store.goals import Step
 from afterglow.store.postgres import PostgresStore
-from tests.kit.records import KATE, NOON
+from afterglow.turns import Binding
+from tests.kit.records import KATE, NOON, OTHER
 
 ALWAYS = AwaySettings(enabled=True, threshold_hours=0)
 
 
-def arriving(number: int) -> Arriving:
+def arriving(number: int, binding: Binding = KATE) -> Arriving:
     handler = Handler(name=f"process {number}", token=number)
-    return Arriving(binding=KATE, message=f"message {number}", handler=handler, lease_seconds=60)
+    return Arriving(binding=binding, message=f"message {number}", handler=handler, lease_seconds=60)
 
 
 @pytest.mark.spec("AWAY-7", "P9")
 async def test_a_message_that_comes_in_while_another_is_counted_finds_the_absence_over(emptied_address: str) -> None:
-    """Two processes on PostgreSQL: the second has begun before the first commits. (SQLite has one writer at a time.)"""
+    """One person, from two places and through two processes on PostgreSQL: the second has begun before the first commits.
+
+    (SQLite has one writer at a time.) The second place is new, so that the two messages touch no row in common.
+    """
     one, two = [await PostgresStore.open(emptied_address, FixedClock(NOON)) for _ in range(2)]
     await one.come_in(KATE.owner, arriving(0), ALWAYS)
     about = {"goal": "report", "step": "1", "title": "Report", "note": ""}
@@ -40,9 +44,11 @@ async def test_a_message_that_comes_in_while_another_is_counted_finds_the_absenc
                 assert time.monotonic() < deadline, "the second message was never held up"
                 time.sleep(0.01)
 
+    await one.open_session(OTHER)
+    await one.join(OTHER.owner, KATE.owner)
     failpoints.arm("come_in:before", until_the_other_waits)
     found = await asyncio.gather(
-        *(store.come_in(KATE.owner, arriving(number), ALWAYS) for number, store in enumerate((one, two), 1))
+        one.come_in(KATE.owner, arriving(1), ALWAYS), two.come_in(OTHER.owner, arriving(2, OTHER), ALWAYS)
     )
     for store in (one, two):
         await store.close()
