@@ -155,7 +155,11 @@ async def test_a_mail_server_that_hangs_is_left_and_its_thread_ends(how: Callabl
         threading.Thread(target=how, args=(listener,), daemon=True).start()
         source = Mail(f"imap://127.0.0.1:{listener.getsockname()[1]}/", access=DEMO)
         (answer,) = await ask_about(MORNING, wanted(source, deadline_seconds=0.2))
-        assert answer.error == "it did not answer within 0.2 seconds"
+        # Of a silent server either is noticed first: that the source is late, or that its connection is.
+        assert answer.error in (
+            "it did not answer within 0.2 seconds",
+            "the mail server 127.0.0.1 gives no mail: timed out",
+        )
         while any(thread.name == "afterglow-source" for thread in threading.enumerate()):  # noqa: ASYNC110 - none tells
             await asyncio.sleep(0.01)
 
