@@ -259,7 +259,8 @@ def _message(turn: Turn, fence: str, *, first: bool) -> tuple[Message, int]:
     role = turn.role
     if not text.strip() and not parts:  # providers refuse an empty message
         text = _SILENCE
-    if role == "system" and not first:  # providers take one system message, at the beginning
+    # Providers take one system message, at the beginning; text from elsewhere is never one.
+    if role == "system" and (not first or turn.trust == "external"):
         role, text = "user", f"[note] {text}"
     return Message(seq=turn.seq, role=role, text=text, parts=parts, tokens=turn.tokens), stripped
 

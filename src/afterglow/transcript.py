@@ -73,7 +73,7 @@ def _labelled(turn: Turn) -> str:
 
 
 def _speaker(turn: Turn) -> str:
-    if turn.role == "user" and turn.trust == "other":
+    if turn.role == "user" and turn.trust in ("other", "external"):
         return "somebody else"
     return turn.role if turn.origin in ("person", "agent", "import") else f"{turn.role} ({turn.origin})"
 

@@ -187,6 +187,7 @@ async def test_tasks_and_work_are_listed_page_by_page_and_a_task_is_set_once_und
         assert names == ["t0", "t2", "t4"]
 
 
+@pytest.mark.spec("LOG-3", "LOG-7")
 async def test_what_was_exported_is_imported_and_a_second_time_brings_nothing(
     door: Door, tmp_path: Path, clock: FixedClock
 ) -> None:
@@ -203,6 +204,10 @@ async def test_what_was_exported_is_imported_and_a_second_time_brings_nothing(
         assert check(await client.post("/api/v1/import", content=lines))["new_turns"] == 0
         for wrong in (b"", b"garbage", b"\xff", lines[: len(lines) // 2]):
             assert (await client.post("/api/v1/import", content=wrong)).status_code == 400, wrong[:20]
-    kept = await empty.turns(await empty.session("s", owner=KATE.owner))
-    assert [turn.text for turn in kept] == ["one\u2028line", "two"]
+        kept = await empty.turns(await empty.session("s", owner=KATE.owner))
+        assert [(turn.text, turn.trust) for turn in kept] == [("one\u2028line", "external"), ("two", "external")]
+        lines = lines.replace(b'"s"', b'"restored"')
+        assert check(await client.post("/api/v1/import?trusted=true", content=lines))["new_turns"] == 2
+    kept = await empty.turns(await empty.session("restored", owner=KATE.owner))
+    assert [turn.trust for turn in kept] == ["owner", "owner"]
     await store.close()

@@ -568,13 +568,13 @@ async def test_goals_and_presence_go_into_an_export_and_come_back_equal(
     async with other_store(tmp_path) as store:
         twin = memory_with(away_summary=AWAY, over=store)
         for _ in range(2):  # the second time nothing changes
-            await import_lines(twin, lines)
+            await import_lines(twin, lines, trusted=True)
             assert [line async for line in export_lines(twin)] == lines
         later(twin, 24 * HOURS)
         assert (await write(twin, chat)).digest == "delivered" and "1 goal turn(s)" in chat.seen[-2]
         bad = [line.replace('"outcome":"failed"', '"outcome":"odd"') for line in lines]
         with pytest.raises(BadInput, match=r"line \d+: 'odd' is no outcome"):
-            await import_lines(twin, bad)
+            await import_lines(twin, bad, trusted=True)
 
 
 @pytest.mark.spec("LOG-7", "AWAY-7")
@@ -587,6 +587,6 @@ async def test_what_is_imported_where_the_person_is_known_is_not_told_again(
     async with other_store(tmp_path) as store:
         twin = memory_with(away_summary=AWAY, over=store)
         await write(twin, chat)
-        await import_lines(twin, lines)
+        await import_lines(twin, lines, trusted=True)
         later(twin, 5 * HOURS)
         assert (await write(twin, chat)).stopped_by == "nothing happened" and len(await twin.goals(KATE)) == 1

@@ -735,7 +735,7 @@ async def test_an_import_counts_the_facts_that_nothing_in_it_proves(memory_with:
     assert forged != lines
     passed_over: Counter[str] = Counter()
     async with open_memory(tmp_path / "elsewhere") as other:
-        await import_lines(other, forged, passed_over)
+        await import_lines(other, forged, passed_over, trusted=True)
         assert passed_over == {"facts that nothing here proves": 1}
         assert await other.facts.list(KATE.owner, status=None) == []
 
@@ -756,7 +756,7 @@ async def test_facts_go_into_an_export_and_come_out_of_it_and_stones_stay_stones
     async with other_store(tmp_path) as empty:
         copy = memory_with(over=empty, answering=claiming(fact(1)))
         for _ in range(2):  # a second time changes nothing
-            await import_lines(copy, lines)
+            await import_lines(copy, lines, trusted=True)
             here, there = [await each.facts.list(KATE.owner, status=None) for each in (memory, copy)]
             assert here == there
         assert (await copy.facts.extract(await copy.session(session.id, owner=KATE.owner))).claimed == 0
@@ -772,7 +772,7 @@ async def test_an_import_keeps_no_fact_whose_proof_is_not_there(memory_with: Ope
     assert forged != lines
     async with other_store(tmp_path) as empty:
         copy = memory_with(over=empty)
-        await import_lines(copy, forged)
+        await import_lines(copy, forged, trusted=True)
         assert await copy.facts.list(KATE.owner, status=None) == []
 
 
@@ -1010,7 +1010,7 @@ async def test_a_fact_rests_on_the_turn_that_gave_it_a_name_and_goes_with_it(
     assert (await memory.facts.show(KATE.owner, kept.id)).status == "forgotten"
     async with other_store(tmp_path) as empty:
         copy = memory_with(over=empty)
-        await import_lines(copy, lines)
+        await import_lines(copy, lines, trusted=True)
         assert await copy.facts.list(KATE.owner, status=None) == [kept]
         await copy.forget.turns(await copy.session(session.id, owner=KATE.owner), 1)
         assert await copy.facts.list(KATE.owner, status=None) == []
@@ -1026,9 +1026,9 @@ async def test_an_import_keeps_no_fact_with_words_from_a_turn_that_is_forgotten_
     lines = [line async for line in export_lines(memory)]
     async with other_store(tmp_path) as empty:
         copy = memory_with(over=empty)
-        await import_lines(copy, [line for line in lines if not line.startswith('{"fact"')])
+        await import_lines(copy, [line for line in lines if not line.startswith('{"fact"')], trusted=True)
         await copy.forget.turns(await copy.session(session.id, owner=KATE.owner), 1)
-        await import_lines(copy, lines)
+        await import_lines(copy, lines, trusted=True)
         assert await copy.facts.list(KATE.owner, status=None) == []
 
 
@@ -1106,7 +1106,7 @@ async def test_a_fact_in_an_export_that_is_none_is_refused_with_its_line_and_cha
     async with other_store(tmp_path) as empty:
         copy = memory_with(over=empty)
         with pytest.raises(BadInput, match=f"line {at + 1}: .*{said_why}"):
-            await import_lines(copy, forged)
+            await import_lines(copy, forged, trusted=True)
         assert await copy.facts.list(KATE.owner, status=None) == []
 
 
@@ -1120,7 +1120,9 @@ async def test_a_forged_digest_does_not_let_a_fact_in_twice(memory_with: OpenMem
     forged = json.dumps({"fact": {**value, "id": "another", "digest": "0" * 32}})
     async with other_store(tmp_path) as empty:
         copy = memory_with(over=empty)
-        await import_lines(copy, [*lines[: lines.index(line) + 1], forged, *lines[lines.index(line) + 1 :]])
+        await import_lines(
+            copy, [*lines[: lines.index(line) + 1], forged, *lines[lines.index(line) + 1 :]], trusted=True
+        )
         assert len(await copy.facts.list(KATE.owner, status=None)) == 1
 
 
