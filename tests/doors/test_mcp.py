@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 from mcp import Client, MCPError
+from mcp_types import ElicitResult, InputRequiredResult
 
 from afterglow import Binding, FixedClock, Memory, recalled
 from afterglow.errors import BadInput
@@ -187,6 +188,77 @@ async def test_a_fact_turns_and_a_session_are_forgotten_one_at_a_time(memory: Me
     assert "turns 3 to 3" in await ask("forget", session=session.id, first=3)
     await ask("forget", session=session.id, whole_session=True)
     assert "there is no session" in await ask("context", fails=True, session=session.id)
+
+
+AGREED = ElicitResult(action="accept", content={"confirm": True})
+
+
+@pytest.mark.spec("DOOR-4", "SAFE-3", "FACT-11")
+@for_each("mode", ["legacy", "auto"])
+async def test_a_program_forgets_only_what_the_person_agrees_to(memory: Memory, mode: str) -> None:
+    await memory.append(KATE, "user", "My cat is called Mog.", session=mode)
+    session = await memory.session(mode, owner=KATE.owner)
+    asked_of_person: list[str] = []
+    answers = [
+        ElicitResult(action="decline"),
+        ElicitResult(action="cancel"),
+        ElicitResult(action="accept"),
+        ElicitResult(action="accept", content={"confirm": False}),
+        AGREED,
+    ]
+
+    async def person(_: Any, params: Any) -> ElicitResult:
+        asked_of_person.append(params.message)
+        return answers.pop(0)
+
+    async with client_of(memory, may="agent", mode=mode, elicitation_callback=person) as client:
+        for _ in range(4):
+            said = await asked(client, "forget", fails=True, session=mode, first=1)
+            assert said == "the person did not agree, so nothing was forgotten"
+            assert (await memory.turn(session, 1)).text
+        assert "there is no" in await asked(client, "forget", fails=True, fact="nope")
+        assert len(asked_of_person) == 4, "of what is not there nobody is asked"
+        assert "1 turns" in await asked(client, "forget", session=mode, first=1)
+    assert asked_of_person[-1].startswith(
+        f"May turns 1 to 1 of session {mode}, which begin “My cat is called Mog.” be forgotten"
+    )
+
+
+@pytest.mark.spec("DOOR-4", "SAFE-3")
+@for_each("mode", ["legacy", "auto"])
+async def test_where_the_person_cannot_be_asked_it_names_the_command(memory: Memory, mode: str) -> None:
+    await memory.append(KATE, "user", "hello", session=f"s of {mode}")
+    fact = await memory.facts.add(KATE.owner, f"Ana prefers tea, says {mode}.")
+    commands = {
+        f"afterglow forget fact {fact.id}": {"fact": fact.id},
+        f"afterglow forget turn 's of {mode}' 1 1": {"session": f"s of {mode}", "first": 1},
+        f"afterglow forget session 's of {mode}'": {"session": f"s of {mode}", "whole_session": True},
+    }
+    async with client_of(memory, may="agent", mode=mode) as client:
+        for command, given in commands.items():
+            said = await asked(client, "forget", fails=True, **given)
+            assert said.endswith(f"They can run: {command} --owner {KATE.owner}")
+    assert (await memory.facts.show(KATE.owner, fact.id)).status == "active"
+    assert (await memory.session(f"s of {mode}", owner=KATE.owner)).turns == 1
+
+
+@pytest.mark.spec("DOOR-4", "SAFE-3")
+async def test_an_answer_to_one_question_allows_no_other(memory: Memory) -> None:
+    first, second = [await memory.facts.add(KATE.owner, f"Ana owns the boat {name}.") for name in ("Mog", "Tig")]
+    async with client_of(memory, may="agent", elicitation_callback=_nobody) as client:
+        question = await client.session.call_tool("forget", {"fact": first.id}, allow_input_required=True)
+        assert isinstance(question, InputRequiredResult) and question.input_requests
+        answers = dict.fromkeys(question.input_requests, AGREED)
+        again = await client.session.call_tool(
+            "forget", {"fact": second.id}, input_responses=answers, allow_input_required=True
+        )
+        assert isinstance(again, InputRequiredResult)
+        await client.session.call_tool("forget", {"fact": first.id}, input_responses=answers)
+    assert [fact.id for fact in await memory.facts.list(KATE.owner)] == [second.id]
+
+
+async def _nobody(*_: Any) -> ElicitResult:
+    raise AssertionError("this client hands questions on itself")
 
 
 INEXACT: list[dict[str, Any]] = [

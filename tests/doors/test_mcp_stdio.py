@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp_types import ElicitResult
 
 import afterglow
 from tests.kit.command_line import Run, remember
@@ -97,6 +98,28 @@ def start(tmp_path: Path) -> Iterator[Start]:
     yield one
     for each in started:
         each.close()
+
+
+@pytest.mark.spec("DOOR-4", "SAFE-3")
+async def test_over_a_pipe_the_person_is_asked_before_anything_is_forgotten(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    async with afterglow.open(folder) as memory:
+        fact = await memory.facts.add(KATE.owner, "Ana prefers tea.")
+
+    async def person(_: Any, params: Any) -> ElicitResult:
+        assert "Ana prefers tea." in params.message
+        return ElicitResult(action="accept", content={"confirm": True})
+
+    started = parameters(folder, "--owner", KATE.owner)
+    async with Client(started) as client:
+        said = await asked(client, "forget", fails=True, fact=fact.id)
+        assert said.endswith(f"They can run: afterglow forget fact {fact.id} --owner {KATE.owner}")
+    async with afterglow.open(folder) as memory:
+        assert (await memory.facts.show(KATE.owner, fact.id)).status == "active"
+    async with Client(started, mode="legacy", elicitation_callback=person) as client:
+        await asked(client, "forget", fact=fact.id)
+    async with afterglow.open(folder) as memory:
+        assert not await memory.facts.list(KATE.owner)
 
 
 async def test_the_official_client_uses_it_over_a_pipe(tmp_path: Path) -> None:

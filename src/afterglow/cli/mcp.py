@@ -41,7 +41,7 @@ def mcp(
     async def act(memory: Memory) -> None:
         from afterglow.mcp_server import caller, stdio
 
-        who = await caller.chosen(memory, owner or chosen.mcp.owner, _HOW, may="read" if read_only else "owner")
+        who = await caller.chosen(memory, owner or chosen.mcp.owner, _HOW, may="read" if read_only else "agent")
         await stdio.serve(memory, who)
 
     with logfile.aside(chosen.data_dir):

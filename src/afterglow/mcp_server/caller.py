@@ -21,8 +21,10 @@ class Caller:
     """The address that a client writes from. It sees what its owner's memory holds."""
 
     binding: Binding
-    may: AccessScope = "owner"
+    may: AccessScope = "agent"
     """What it may do: only read, write too, or also what is the owner's to decide."""
+    asks_person: bool = True
+    """Whether it may ask the person to allow what is the owner's to decide: a program that the person started themselves."""
     who: str = "mcp:stdio"
     """By which name the audit knows it."""
     bound: bool = False
@@ -34,7 +36,7 @@ class Caller:
 
 
 async def chosen(
-    memory: Memory, owner: str | None, how: str, *, may: AccessScope = "owner", who: str = "mcp:stdio"
+    memory: Memory, owner: str | None, how: str, *, may: AccessScope = "agent", who: str = "mcp:stdio"
 ) -> Caller:
     """The caller for an owner; where none is named, for the only one there is. `how` tells how to name one."""
     if owner is not None:
@@ -59,7 +61,7 @@ async def of_token(
         raise NotAllowed(f"the token {token.name!r} does not open this memory; leave ?owner= out of the address")
     how = "put it into the address, as in /mcp?owner=kate/telegram/ana, or make a token for one owner"
     caller = await chosen(memory, asked or token.owner, how, may=token.scope, who=f"mcp:{token.name}")
-    return replace(caller, bound=token.owner is not None)
+    return replace(caller, bound=token.owner is not None, asks_person=False)
 
 
 def named(owner: str, how: str) -> Binding:
