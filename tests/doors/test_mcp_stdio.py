@@ -263,6 +263,39 @@ def test_with_several_owners_and_none_named_it_says_which_there_are(start: Start
     assert "hello" in chosen.hear()["result"]["content"][0]["text"]
 
 
+@for_each("options, names", [([], READING | WRITING), (["--read-only"], READING)])
+def test_the_handshake_and_the_tools_are_answered_before_anything_is_loaded(
+    start: Start, tmp_path: Path, options: list[str], names: set[str]
+) -> None:
+    settings = tmp_path / f"{len(options)}.toml"
+    os.mkfifo(settings)  # who reads the settings waits until they are written
+    server = start("--settings", str(settings), *options)
+    first = server.greet()["result"]
+    assert (first["serverInfo"]["name"], first["protocolVersion"]) == ("afterglow", "2025-06-18")
+    server.send(id=1, method="tools/list")
+    tools = server.hear()["result"]
+    assert {tool["name"] for tool in tools["tools"]} == names
+    server.send(id=2, method="resources/templates/list")
+    server.send(id=3, method="tools/list")
+    assert server.hear() == {"jsonrpc": "2.0", "id": 3, "result": tools}
+    settings.write_text("")
+    assert server.hear()["id"] == 2, "no answer is given twice"
+    server.send(id=1, method="tools/list")
+    assert server.hear() == {"jsonrpc": "2.0", "id": 1, "result": tools}, "from now on the SDK answers, and the same"
+    assert server.rest() == []
+    assert server.code == 0
+
+
+def test_a_handshake_that_is_not_plain_is_left_to_the_sdk(start: Start) -> None:
+    server = start()
+    for number, params in enumerate(
+        [{}, {"protocolVersion": "3000-01-01", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}]
+    ):
+        server.send(id=number, method="initialize", params=params)
+    assert "error" in server.hear()
+    assert server.hear()["result"]["protocolVersion"] == "2025-11-25"
+
+
 def test_with_read_only_it_offers_what_changes_nothing(start: Start) -> None:
     server = start("--read-only")
     server.greet()

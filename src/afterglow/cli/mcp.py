@@ -9,6 +9,7 @@ import typer
 from afterglow.cli.call import Call, command
 
 if TYPE_CHECKING:
+    from afterglow.mcp_server.pipes import Pipes
     from afterglow.memory import Memory
 
 PANEL = "People and programs"
@@ -33,6 +34,15 @@ def mcp(
 
     It is never primary, whatever the settings say. What goes wrong is in the log of the data folder.
     """
+    from afterglow.mcp_server.first_answers import FirstAnswers
+    from afterglow.mcp_server.pipes import Pipes, claimed
+
+    with claimed() as (incoming, outgoing):
+        pipes = Pipes(incoming, outgoing, FirstAnswers(read_only=read_only))  # before all that takes long to load
+        _serve(call, owner, read_only, pipes)
+
+
+def _serve(call: Call, owner: str | None, read_only: bool, pipes: Pipes) -> None:
     from afterglow.cli import logfile
 
     chosen = call.loaded.settings
@@ -42,7 +52,7 @@ def mcp(
         from afterglow.mcp_server import caller, stdio
 
         who = await caller.chosen(memory, owner or chosen.mcp.owner, _HOW, may="read" if read_only else "agent")
-        await stdio.serve(memory, who)
+        await stdio.serve(memory, who, pipes)
 
     with logfile.aside(chosen.data_dir):
         call.run(act, create=True)
