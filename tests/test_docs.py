@@ -92,6 +92,18 @@ def test_the_readmes_commands_exist() -> None:
     assert commands and not [each for each in commands if CliRunner().invoke(app, [each, "--help"]).exit_code]
 
 
+def test_extras_are_installed_beside_what_make_run_serves(tmp_path: Path) -> None:
+    command = ["make", "--dry-run", f"VENV={tmp_path}", "run", "EXTRAS=telegram,slack"]
+    printed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    installed = [number for number, line in enumerate(printed) if "--editable '.[telegram,slack]'" in line]
+    served = [number for number, line in enumerate(printed) if "afterglow serve" in line]
+    assert installed and served and installed < served
+    copies = [
+        page.name for page in PAGES if re.search(r"\.venv/bin/(python -m )?pip install (?!-e)[^`]*\.", page.read_text())
+    ]
+    assert not copies, "an install that is no editable one replaces that of `make run`"
+
+
 @pytest.mark.parametrize("page", QUICK_STARTS, ids=lambda page: page.name)
 def test_quick_starts_name_only_commands_and_examples_that_exist(page: Path) -> None:
     known = set(re.findall(r"^## `afterglow ([a-z]+)", (ROOT / "docs" / "cli.md").read_text(), re.MULTILINE))
