@@ -104,6 +104,14 @@ def test_extras_are_installed_beside_what_make_run_serves(tmp_path: Path) -> Non
     assert not copies, "an install that is no editable one replaces that of `make run`"
 
 
+@for_each("page", [ROOT / "README.md", ROOT / "docs" / "quickstart-assistant.md"])
+def test_a_newcomer_is_told_to_start_one_writer(page: Path) -> None:
+    writer = r"^ {4}\S*afterglow (?:chat|init|facts (?:extract|add)|tasks add)\b.*"
+    for part in re.split(r"^## |Ctrl-C stops the server", page.read_text(), flags=re.MULTILINE):
+        _, *beside = re.split(r"^ {4}(?:make run|\S*afterglow serve)\b", part, maxsplit=1, flags=re.MULTILINE)
+        assert not re.findall(writer, "".join(beside), re.MULTILINE)
+
+
 @pytest.mark.parametrize("page", QUICK_STARTS, ids=lambda page: page.name)
 def test_quick_starts_name_only_commands_and_examples_that_exist(page: Path) -> None:
     known = set(re.findall(r"^## `afterglow ([a-z]+)", (ROOT / "docs" / "cli.md").read_text(), re.MULTILINE))
