@@ -24,6 +24,8 @@ from afterglow.work import Due
 
 SUNSET = "sunset-event"
 """Why a summary is due, where somebody said that the session has ended."""
+ABSENCE = "absence"
+"""Why a session is looked at after its first exchange: its owner may have been away, and sources may have news."""
 Reason = Literal["interval", "threshold", "idle", "manual"]
 """Why turns are folded."""
 REASONS: tuple[Reason, ...] = get_args(Reason)
@@ -80,6 +82,8 @@ class Frame:
     zone: tzinfo
     quiet: Quiet
     boot: Boot
+    sources: bool = False
+    """Whether any sources are asked."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -138,7 +142,9 @@ def due_after(draft: Draft, session: Session, frame: Frame, now: datetime) -> li
     if marker and draft.trust in ("owner", "agent") and draft.text.lstrip().startswith(marker):
         return [*ended(now, SUNSET)]
     if draft.role == "assistant":
-        reason = decide(session, frame.limits, complete=not tool_calls(draft.parts))
+        complete = not tool_calls(draft.parts)
+        is_first = frame.sources and complete and session.exchanges == 1 and not session.folded.version
+        reason = decide(session, frame.limits, complete=complete) or (ABSENCE if is_first else None)
         due += [Due(kind="context", at=now, reason=reason)] if reason else []
     # A timer that is set is left alone: when it goes off it looks at the time of the last message, and is set anew.
     # One that is further off than any could be was set before the clock was put back.

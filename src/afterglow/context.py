@@ -44,7 +44,7 @@ class Report:
     asked_at: datetime
     start_at: datetime
     end_at: datetime
-    """The end of what it reported on: its watermark."""
+    """The end of what it reported on."""
     failed_at: datetime | None = None
     number: int = 0
     shown_from: int = 0

@@ -48,6 +48,7 @@ class SettingsMeans:
         self._model = model
         self._sources = dict(sources or {})
         self._zone = ZoneInfo(settings.zone)
+        self._frames: dict[str, Frame] = {}
         self._metered: dict[tuple[str, str | None], Metered] = {}
         self._means: dict[str, Means] = {}
 
@@ -57,7 +58,7 @@ class SettingsMeans:
             chosen, facts = self._settings.compaction_of(agent), self._settings.facts_of(agent)
             model = self._model_of(chosen)
             self._means[agent] = Means(
-                frame=frame_of(self._settings, agent),
+                frame=self.frame(agent),
                 model=model,
                 summarising=self._model_of(chosen, self._settings.summaries.model),
                 summary_tokens_max=self._settings.summaries.tokens_max,
@@ -70,6 +71,12 @@ class SettingsMeans:
                 gap_seconds=chosen.gap_seconds,
             )
         return self._means[agent]
+
+    def frame(self, agent: str) -> Frame:
+        """How this agent's contexts are shown. It needs no model and no source."""
+        if agent not in self._frames:
+            self._frames[agent] = _frame_of(self._settings, agent, self._sources)
+        return self._frames[agent]
 
     def answering(self, agent: str) -> Metered:
         """The model that answers for this agent."""
@@ -176,8 +183,7 @@ def _check_sources(sources: Any) -> None:
             )
 
 
-def frame_of(settings: Settings, agent: str) -> Frame:
-    """What the settings say of how this agent's contexts are shown. It needs no model and no source."""
+def _frame_of(settings: Settings, agent: str, sources: Mapping[str, Source]) -> Frame:
     chosen = settings.compaction_of(agent)
     limits = Limits(
         interval=chosen.interval,
@@ -194,4 +200,5 @@ def frame_of(settings: Settings, agent: str) -> Frame:
         sunset_marker=settings.sunset_marker,
     )
     boot = Boot(summaries=settings.boot.summaries, tokens_max=settings.boot_tokens_max)
-    return Frame(limits=limits, zone=ZoneInfo(settings.zone), quiet=quiet, boot=boot)
+    asks = bool(sources or chosen.context_sources)
+    return Frame(limits=limits, zone=ZoneInfo(settings.zone), quiet=quiet, boot=boot, sources=asks)

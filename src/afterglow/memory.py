@@ -26,7 +26,7 @@ from afterglow.facts import FACT_TYPES
 from afterglow.forget import Forget
 from afterglow.forgetting import finish_forgetting, unname_if_gone
 from afterglow.intake import Intake
-from afterglow.means import SettingsMeans, frame_of
+from afterglow.means import SettingsMeans
 from afterglow.memory_files import MemoryFiles
 from afterglow.model import Model
 from afterglow.proactive import Proactive
@@ -159,7 +159,6 @@ class Memory(Returning):
         self.summarising = Summaries(store, self.means_of, self.contexts)
         self.files = MemoryFiles(store, settings.data_dir, self.intake.prepare, ZoneInfo(settings.zone))
         self.reading = Facts(store, self.means_of, Near(store, lambda: self._meaning))
-        self._frames: dict[str, Frame] = {}
         self._conversation = Conversation(store, self.frame_of, self.intake.prepared)
         own: dict[Kind, Act] = {kind: act for kind, act in self.acts.items() if kind in ANYBODYS or kind == "vectors"}
         over = partial(unname_if_gone, store, settings.data_dir)
@@ -239,9 +238,7 @@ class Memory(Returning):
 
     def frame_of(self, agent: str) -> Frame:
         """The limits and the zone in which this agent's contexts are shown."""
-        if agent not in self._frames:
-            self._frames[agent] = frame_of(self.settings, agent)
-        return self._frames[agent]
+        return self.means_of.frame(agent)
 
     def _draft(
         self,

@@ -50,6 +50,7 @@ TABLES = (
     "work_heads",
     "blocks",
     "reports",
+    "source_watermarks",
     "spend",
     "summaries",
     "facts",

@@ -474,6 +474,7 @@ VERBS: dict[str, Verb] = {
     "block": lambda store: store.block(KATE.owner, "folded", 1),
     "made": lambda store: store.made(KATE.owner, "folded"),
     "reports": lambda store: store.reports(KATE.owner, "folded"),
+    "source_watermarks": lambda store: store.source_watermarks(KATE.owner, "kate"),
     "commit_blocks": _commit_blocks,
     "restore_blocks": _restore_blocks,
     "request_sunset": lambda store: store.request_sunset(KATE.owner, "to-sunset", _due("summary", "to-sunset")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 import pytest
@@ -17,13 +17,14 @@ from afterglow.model import scripted
 from afterglow.model.offline import OfflineModel
 from afterglow.model.scripted import ScriptedModel
 from afterglow.store.contract import Store
-from afterglow.turns import Session
+from afterglow.turns import Binding, Session
 from afterglow.work import Due, Limits
 from afterglow.worker import Worker
 from tests.conftest import OpenStore
+from tests.faults.verbs import change, report
 from tests.kit.models import Calendar, summary
-from tests.kit.records import KATE, NOON
-from tests.kit.talks import exchanges
+from tests.kit.records import KATE, NOON, OTHER
+from tests.kit.talks import drain, exchanges
 from tests.paths.conftest import OpenMemory
 
 
@@ -99,6 +100,55 @@ async def test_5_after_a_long_gap_sources_report_up_to_now(memory_with: OpenMemo
     ((window, _),) = calendar.asked
     assert window.end == window.now == clock.now()
     assert window.start == NOON
+
+
+@pytest.mark.spec("SRC-1")
+async def test_a_session_that_begins_after_an_absence_asks_about_the_hours_since_the_last_reports(
+    memory_with: OpenMemory, clock: FixedClock
+) -> None:
+    calendar = Calendar("news")
+    memory = memory_with(sources={"calendar": calendar}, timeout_summarize_seconds=1800, timeout_clear_seconds=3600)
+    earlier = await exchanges(memory, 3)
+    for seconds in (1800, 3600, 3 * 3600):  # the session is folded whole, and later cleared
+        clock.move(seconds)
+        await drain(memory)
+    later = await exchanges(memory, 1, first=4)
+    assert later.id != earlier.id
+    half_past, back = NOON + timedelta(minutes=30), clock.now()
+    assert [(window.start, window.end) for window, _ in calendar.asked] == [(NOON, half_past), (half_past, back)]
+    assert "Calendar: news" in (await memory.context(later)).messages[0].text
+    await exchanges(memory, 3, first=5)
+    assert len(calendar.asked) == 2, "the next time is when an interval has passed"
+
+
+@pytest.mark.spec("SRC-1", "P12")
+async def test_what_sources_reported_in_one_session_is_known_in_the_owners_others(store: Store) -> None:
+    async def reported(binding: Binding, session: str, minutes: int, asked: int) -> dict[str, datetime]:
+        await store.open_session(binding, session)
+        end, asked_at = (NOON + timedelta(minutes=each) for each in (minutes, asked))
+        late = replace(report(session), end_at=end, asked_at=asked_at)
+        await store.commit_blocks(binding.owner, session, change(reports=(late,)))
+        return await store.source_watermarks(KATE.owner, "kate")
+
+    def until(minutes: int) -> dict[str, datetime]:
+        return {"calendar": NOON + timedelta(minutes=minutes)}
+
+    assert await reported(KATE, "first", -20, -10) == until(-20)
+    assert await reported(KATE, "older", -40, -10) == until(-20), "a watermark does not go back"
+    assert await reported(KATE, "ahead", 30, -10) == until(-10), "what is to come is not reported on yet"
+    assert await reported(OTHER, "another owner's", -5, -5) == until(-10)
+    await store.join(OTHER.owner, KATE.owner)
+    assert await store.source_watermarks(KATE.owner, "kate") == until(-5)
+    assert await store.source_watermarks(KATE.owner, "bob") == {}
+    given = await store.open_session(KATE, "imported")
+    given = replace(given, folded=replace(given.folded, version=1))
+    known = replace(report(given.id), number=1, end_at=NOON - timedelta(minutes=3))
+    await store.restore_blocks(given, [], [known], "~~~ mark ~~~")
+    assert await store.source_watermarks(KATE.owner, "kate") == until(-3)
+    assert await reported(KATE, "of a clock that is ahead", 90, 90) == until(90)
+    assert await reported(KATE, "of the clock set right", -1, -1) == until(-1)
+    await store.forget_owner(KATE.owner, keep_stones=False)
+    assert await store.source_watermarks(KATE.owner, "kate") == {}
 
 
 @pytest.mark.spec("CTX-6")
@@ -351,7 +401,7 @@ async def test_of_two_workers_that_fold_the_same_turns_one_wins_and_nothing_is_l
 
 @pytest.mark.spec("P3")
 async def test_a_commit_that_began_at_another_version_changes_nothing(memory_with: OpenMemory, store: Store) -> None:
-    from tests.faults.verbs import block, change
+    from tests.faults.verbs import block
 
     memory = memory_with({"interval": 0})
     session = await exchanges(memory, 5)
@@ -446,7 +496,7 @@ async def test_turns_without_a_word_can_be_folded_too(memory_with: OpenMemory) -
 async def test_a_result_that_is_refused_does_not_hold_the_work_until_the_lease_ends(
     memory_with: OpenMemory, store: Store, clock: FixedClock
 ) -> None:
-    from tests.faults.verbs import block, change
+    from tests.faults.verbs import block
 
     memory = memory_with({"in_library": False})
     session = await exchanges(memory, 5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
 
 from afterglow.compaction import Block
@@ -71,10 +72,14 @@ class BlockVerbs(Running):
         """Every report of the session's sources, those that others took the place of too."""
         return await self._read("reports", scope, partial(blocks.reports, session=session))
 
+    async def source_watermarks(self, owner: str, agent: str) -> dict[str, datetime]:
+        """Up to when each source has reported to the owner by way of this agent, in whichever session."""
+        return await self._read("source_watermarks", owner, partial(blocks.source_watermarks, agent=agent))
+
     async def commit_blocks(
         self, owner: str, session: str, change: Change, claim: Claim | None = None, more: Sequence[Due] = ()
     ) -> Session:
-        """Blocks, reports, the session's watermark and the end of the claim: together, or ClaimLost.
+        """Blocks, reports, the watermarks of the session and of its sources, and the end of the claim: together, or ClaimLost.
 
         Only if the session is at the version that the change began at. `more` is made due in the same transaction.
         """
@@ -91,6 +96,12 @@ class BlockVerbs(Running):
         Nor if more of its turns are forgotten here than `stones`, those that the import itself brought so.
         """
         run = partial(
-            blocks.restore_blocks, given=session, blocks=blocks_given, reports=reports, fence=fence, stones=stones
+            blocks.restore_blocks,
+            given=session,
+            blocks=blocks_given,
+            reports=reports,
+            fence=fence,
+            stones=stones,
+            now_us=self._now_us(),
         )
         await self._write("restore_blocks", session.owner, run)

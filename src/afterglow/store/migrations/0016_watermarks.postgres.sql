@@ -1,0 +1,3 @@
+GRANT SELECT, INSERT, UPDATE, DELETE ON source_watermarks TO afterglow_owner, afterglow_worker;
+
+SELECT afterglow_guard(ARRAY['source_watermarks']);
