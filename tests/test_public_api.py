@@ -12,7 +12,7 @@ from afterglow import errors
 
 def test_the_public_names_are_these() -> None:
     assert sorted(afterglow.__all__, key=str.lower) == [
-        "AfterglowError", "BadInput", "BadSettings", "Binding", "Block", "ClaimLost", "Clock", "Completion",
+        "AfterglowError", "BadInput", "BadSettings", "Binding", "Block", "ClaimLost", "Clock", "Compaction", "Completion",
         "Context", "Digest", "EVERYONE", "Exchange", "Exchanged", "FixedClock", "Found", "GoalEvent", "Handled", "Hit",
         "Inbound", "Listing", "Memory", "Message",
         "MissingPackage", "Model", "ModelBadOutput", "ModelBusy", "ModelError", "ModelStopped", "ModelTooLong",

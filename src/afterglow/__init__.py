@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from afterglow.goals import GoalEvent
     from afterglow.health import Summarization
     from afterglow.inbound import Handled, Inbound
+    from afterglow.manual import Compaction
     from afterglow.memory import Memory
     from afterglow.memory import open_memory as open
     from afterglow.model import Completion, Model, Request
@@ -58,6 +59,7 @@ __all__ = [
     "Block",
     "ClaimLost",
     "Clock",
+    "Compaction",
     "Completion",
     "Context",
     "Digest",
@@ -122,6 +124,7 @@ _ELSEWHERE = {
     "open": "memory",
     **dict.fromkeys(("Clock", "FixedClock", "SystemClock"), "clock"),
     "Block": "compaction",
+    "Compaction": "manual",
     **dict.fromkeys(("Context", "Message", "Portion", "Report"), "context"),
     **dict.fromkeys(("Exchanged", "Reply"), "conversation"),
     **dict.fromkeys(("Completion", "Model", "Request"), "model"),

@@ -82,8 +82,8 @@ class Frame:
     zone: tzinfo
     quiet: Quiet
     boot: Boot
-    sources: bool = False
-    """Whether any sources are asked."""
+    sources: tuple[str, ...] = ()
+    """The names of the sources that are asked."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -123,16 +123,17 @@ class Block:
 
 
 def decide(session: Session, limits: Limits, *, complete: bool) -> Reason | None:
-    """Whether the session is to be compacted now, and why. `complete` says that its last exchange has its answer."""
-    new_turns = session.turns - session.folded.turns
-    if new_turns <= 0 or session.exchange_seq - 1 <= session.folded.to_seq:
+    """Whether the session is to be compacted now, and why. `complete` says that its last exchange has its answer.
+
+    An interval also passes where there is nothing to fold yet: then the sources are asked alone.
+    """
+    if session.turns <= session.folded.turns:
         return None
     helps = session.overhead_tokens < limits.context_limit_tokens <= _can_free(session) * _WORTH_FOLDING
     if helps and is_over(session, limits):
         return "threshold"
     due = limits.interval and session.exchanges - session.folded.exchanges >= limits.interval
-    tail_turns = session.turns - session.folded.to_seq
-    return "interval" if complete and due and tail_turns > limits.keep_recent else None
+    return "interval" if complete and due else None
 
 
 def due_after(draft: Draft, session: Session, frame: Frame, now: datetime) -> list[Due]:

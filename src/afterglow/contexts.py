@@ -194,7 +194,7 @@ class _Step:
         beside = replace(session, overhead_tokens=max(session.overhead_tokens, await self._beside()))
         span = choose_span(tail, beside, reason, self._frame.limits)
         if span is None:
-            return None
+            return await self._only_asked(tail, reason)
         parts = self._parts([turn for turn in tail if turn.seq <= span.last_seq])
         bite = parts[:_BITE_PARTS]
         blocks, reports = await self._folded(bite, reason)
@@ -205,6 +205,16 @@ class _Step:
             ]
         change = self._change(blocks, reports=reports, turns=session.turns, exchanges=session.exchanges)
         return change, self.later([*self._shown.blocks, *self._dated(blocks)])
+
+    async def _only_asked(self, tail: Sequence[Turn], reason: Reason) -> Found | None:
+        """A compaction that finds nothing to fold: what the sources say of the turns since the last one, if it asks them."""
+        if reason == "threshold" or (reason == "manual" and not self._means.sources):
+            return None
+        session = self._session
+        new = [turn for turn in tail if turn.seq > session.folded.turns] or tail
+        reports = await self._ask(new, self._store.clock.now())
+        change = self._change([], reports=reports, turns=session.turns, exchanges=session.exchanges)
+        return change, self.later(self._shown.blocks)
 
     async def _after_absence(self) -> Found | None:
         """What the sources say of the time since they last reported to the owner, where a session begins long after it."""

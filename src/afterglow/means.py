@@ -200,5 +200,5 @@ def _frame_of(settings: Settings, agent: str, sources: Mapping[str, Source]) -> 
         sunset_marker=settings.sunset_marker,
     )
     boot = Boot(summaries=settings.boot.summaries, tokens_max=settings.boot_tokens_max)
-    asks = bool(sources or chosen.context_sources)
-    return Frame(limits=limits, zone=ZoneInfo(settings.zone), quiet=quiet, boot=boot, sources=asks)
+    asked = dict.fromkeys([*(each.source for each in chosen.context_sources), *sources])
+    return Frame(limits=limits, zone=ZoneInfo(settings.zone), quiet=quiet, boot=boot, sources=tuple(asked))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import asynccontextmanager, nullcontext
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from afterglow import guard, settings
+from afterglow import guard, manual, settings
 from afterglow.behind import Behind
 from afterglow.clock import Clock, SystemClock
 from afterglow.compaction import Frame
@@ -20,12 +20,13 @@ from afterglow.context import Context
 from afterglow.contexts import ASKED, Contexts
 from afterglow.conversation import Address, Conversation, Exchanged, Respond, within
 from afterglow.endings import Clearing, Summaries
-from afterglow.errors import BadInput, ClaimLost, NotFound
+from afterglow.errors import BadInput, ClaimLost
 from afterglow.extraction import Facts
 from afterglow.facts import FACT_TYPES
 from afterglow.forget import Forget
 from afterglow.forgetting import finish_forgetting, unname_if_gone
 from afterglow.intake import Intake
+from afterglow.manual import Compaction
 from afterglow.means import SettingsMeans
 from afterglow.memory_files import MemoryFiles
 from afterglow.model import Model
@@ -279,15 +280,13 @@ class Memory(Returning):
         shown = await self.store.context_rows(session.owner, session.id, at=at, boot=frame.boot.summaries)
         return self._conversation.context(shown, frame)
 
-    async def compact(self, session: Session) -> Session:
-        """Fold what can be folded of the session now, and wait for it. Where that fails, the work stays due, and says why."""
+    async def compact(self, session: Session) -> Compaction:
+        """Fold what can be folded of the session now, ask its sources, and wait for it; what that did, or why it did nothing.
+
+        Where it fails, nothing is raised: the answer names the work, which stays due, with its error.
+        """
         check_session(session)
-        with suppress(NotFound):  # a person's wish ends the waiting after a failure
-            await self.store.retry(session.owner, kind="context", subject=session.id)
-        due = Due(kind="context", at=self.store.clock.now(), reason="manual", subject=session.id)
-        await self.store.mark_due(session.owner, due)
-        await self._worker.attend(session.owner, "context", session.id, at_once=True)
-        return await self.store.session(session.owner, session.id)
+        return await manual.compact(self.store, self._worker, self.frame_of(session.binding.agent), session)
 
     async def go_idle(self, session: Session) -> Session:
         """Fold the whole session into its summary now, as if nobody had written for long. What goes wrong is raised."""

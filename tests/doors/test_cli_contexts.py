@@ -19,10 +19,10 @@ from typer.testing import Result
 import afterglow
 from afterglow import BadInput, Context, Memory, Reply
 from afterglow.cli import doctor, models
-from afterglow.cli.folding import why_not
 from afterglow.cli.moments import moment
 from afterglow.clock import SystemClock
 from afterglow.compaction import Limits
+from afterglow.manual import why_not
 from afterglow.model import scripted
 from afterglow.settings import load
 from afterglow.spend import Amount, Call, Reservation, Usage, day_of
@@ -225,7 +225,9 @@ def test_compact_folds_now_and_says_what_it_did(run: Run, unfolded: Path, monkey
     assert f"→ {data['tokens']:,} tokens in the context" in result.stdout
     assert [part["last_seq"] for part in data["portions"] if part["block"]] == [18]
     assert turn_lines(run("export").stdout) == turn_lines(before), "no turn is changed"
-    assert run("compact", "talk").stdout == "Nothing was folded: no turn has come since it was last folded.\n"
+    assert run("compact", "talk").stdout.startswith(
+        "Nothing was folded: the 6 turns that are in no block yet are among"
+    )
     assert len(model.requests) == 1
 
 
@@ -317,7 +319,8 @@ def test_it_says_why_there_is_nothing_to_fold(subtests: pytest.Subtests) -> None
     for log, folded, said in (
         ([], Folded(), "has no turns yet"),
         (turns(*pair), Folded(), "it has 2 turns, and compaction.keep_recent keeps the newest 4"),
-        (turns(*pair * 5), Folded(to_seq=6, turns=10), "no turn has come since"),
+        (turns(*pair * 5), Folded(to_seq=10, turns=10), "all its turns are in blocks"),
+        (turns(*pair * 5), Folded(to_seq=2, turns=10), "no turn has come since"),
         (turns(*pair * 5), Folded(to_seq=6, turns=8), "the 4 turns that are in no block yet are among the newest 4"),
         (turns(*pair * 5, tokens=3), Folded(), "so short that no summary would be shorter"),
         (turns("user", *["tool"] * 9), Folded(), "belong to one exchange with them"),

@@ -333,8 +333,8 @@ _COMPACTION = (
     Removal(
         name="compaction-without-a-new-turn",
         file="compaction.py",
-        old="if new_turns <= 0 or session.exchange_seq - 1 <= session.folded.to_seq:",
-        new="if session.exchange_seq - 1 <= session.folded.to_seq:",
+        old="    if session.turns <= session.folded.turns:\n        return None\n",
+        new="",
         also=(
             Edit(
                 file="compaction.py",

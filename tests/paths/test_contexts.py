@@ -45,8 +45,8 @@ async def test_1_compaction_happens_every_n_exchanges(memory_with: OpenMemory, m
     memory = memory_with({"interval": 3})
     session = await exchanges(memory, 14)
     spans = [(block.first_seq, block.last_seq, block.reason) for block in await memory.blocks(session)]
-    assert spans == [(1, 2, "interval"), (3, 8, "interval"), (9, 14, "interval"), (15, 20, "interval")]
-    assert len(model.requests) == 4
+    assert spans == [(1, 6, "interval"), (7, 12, "interval"), (13, 18, "interval")]
+    assert len(model.requests) == 3
     await covered(memory, session)
 
 
@@ -151,6 +151,37 @@ async def test_what_sources_reported_in_one_session_is_known_in_the_owners_other
     assert await store.source_watermarks(KATE.owner, "kate") == {}
 
 
+@pytest.mark.spec("SRC-1", "CTX-1")
+@pytest.mark.parametrize("interval", [1, 3])
+async def test_sources_are_asked_at_every_interval_also_where_nothing_is_worth_folding(
+    memory_with: OpenMemory, clock: FixedClock, interval: int
+) -> None:
+    calendar = Calendar("news")
+    memory = memory_with({"interval": interval}, sources={"calendar": calendar})
+    asked_after: list[int] = []
+    for number in range(1, 7):
+        before = len(calendar.asked)
+        session = await exchanges(memory, 1, first=number, clock=clock, words=0)
+        asked_after += [number] * (len(calendar.asked) - before)
+    assert session.folded.to_seq == 0
+    assert asked_after == list(range(interval, 7, interval))
+    ends = [NOON + timedelta(minutes=number - 1) for number in asked_after]
+    assert [(window.start, window.end) for window, _ in calendar.asked] == [*pairwise([NOON, *ends])]
+    record = (await memory.context(session)).messages[0].text
+    assert record.count("Calendar: news (asked at 12:05 PM)") == 1
+
+
+@pytest.mark.spec("SRC-1", "SRC-4")
+async def test_a_compaction_by_hand_that_folds_nothing_asks_the_sources_and_says_why(memory_with: OpenMemory) -> None:
+    sources = {"calendar": Calendar("news"), "mail": Calendar(SourceError("away"))}
+    memory = memory_with(sources=sources)
+    done = await memory.compact(await exchanges(memory, 4, words=0))
+    assert (done.answered, done.left_out, done.blocks) == (("calendar",), ("mail",), ())
+    assert done.why_not == "the turns before the newest 6 are so short that no summary would be shorter"
+    again = await memory.compact(done.session)
+    assert (again.answered, again.why_not, len(sources["calendar"].asked)) == ((), done.why_not, 1)
+
+
 @pytest.mark.spec("CTX-6")
 async def test_6_the_count_of_tokens_stays_stable_over_a_long_conversation(memory_with: OpenMemory) -> None:
     memory = memory_with()
@@ -244,7 +275,7 @@ async def test_a_backlog_over_the_summarisers_window_becomes_several_blocks_in_o
     model = ScriptedModel(summary, window_tokens=2_000)
     memory = memory_with({"interval": 0}, answering=model)
     session = await exchanges(memory, 40)
-    session = await memory.compact(session)
+    session = (await memory.compact(session)).session
     assert session.folded.to_seq == 74
     blocks = [block for block in await memory.blocks(session) if block.level == 0]
     assert len(blocks) == 4
@@ -271,10 +302,14 @@ async def test_compacting_by_hand_folds_all_but_the_newest_turns_and_once_only(
     memory_with: OpenMemory, model: ScriptedModel
 ) -> None:
     memory = memory_with({"interval": 0})
-    session = await memory.compact(await exchanges(memory, 8))
-    assert (session.folded.to_seq, len(model.requests)) == (10, 1)
-    again = await memory.compact(session)
-    assert (again.folded, len(model.requests)) == (session.folded, 1)
+    done = await memory.compact(await exchanges(memory, 8))
+    assert (done.session.folded.to_seq, done.folded_turns, len(done.blocks), len(model.requests)) == (10, 10, 1, 1)
+    again = await memory.compact(done.session)
+    assert (again.session.folded, again.blocks, len(model.requests)) == (done.session.folded, (), 1)
+    assert (
+        again.why_not
+        == "the 6 turns that are in no block yet are among the newest 6, which compaction.keep_recent keeps"
+    )
     assert await memory.store.work_list(KATE.owner) == []
 
 
@@ -435,7 +470,7 @@ async def test_a_backlog_of_thousands_of_turns_is_folded_bite_by_bite_to_its_end
     for number in range(1, 1_251):
         await memory.append(KATE, "user", f"FACT-{number:05d}")
         await memory.append(KATE, "assistant", "I see what you mean by that, I think.")
-    session = await memory.compact(await memory.open_session(KATE))
+    session = (await memory.compact(await memory.open_session(KATE))).session
     assert session.folded.to_seq == 2_494
     assert session.folded.block_tokens <= 2_000
     assert await memory.store.work_list(KATE.owner) == []

@@ -114,7 +114,7 @@ class Threads:
         context = await self.memory.context(session)
         if not context.left_out:
             return context
-        return await self.memory.context(await self.memory.compact(session))
+        return await self.memory.context((await self.memory.compact(session)).session)
 
     async def _session(self, thread: Thread, head: BaseMessage | None) -> Session:
         """Where the exchange that begins with this message stands; a new one stands where the thread is now."""
