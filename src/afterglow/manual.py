@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from afterglow.work import Due, Work
 from afterglow.worker import Worker
 
 _TAIL_MAX = 1_000
+_LOOK_AGAIN_SECONDS = 0.3
+"""How often to look whether another process has ended its claim."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,22 +41,30 @@ class Compaction:
 
 
 async def compact(store: Store, worker: Worker, frame: Frame, session: Session) -> Compaction:
-    """Compact the session now. Where that fails, the work stays due."""
+    """Compact the session now, and wait for it, also where another process holds the claim. Where it fails, the work stays due.
+
+    The wish outlives the claim that was held when it came, so that the process that ends it, or this one, goes on with it. A
+    process that died holds its claim until the end of the lease.
+    """
     before = await store.session(session.owner, session.id)
     with suppress(NotFound):  # a person's wish ends the waiting after a failure
         await store.retry(before.owner, kind="context", subject=before.id)
     due = Due(kind="context", at=store.clock.now(), reason="manual", subject=before.id)
     await store.mark_due(before.owner, due)
-    await worker.attend(before.owner, "context", before.id, at_once=True)
-    return await _done(store, frame, before)
+    while True:
+        await worker.attend(before.owner, "context", before.id, at_once=True)
+        work = await _work(store, before)
+        if work is None or work.state in ("waiting", "parked"):
+            return await _done(store, frame, before, work)
+        await asyncio.sleep(_LOOK_AGAIN_SECONDS)
 
 
-async def _done(store: Store, frame: Frame, before: Session) -> Compaction:
+async def _done(store: Store, frame: Frame, before: Session, work: Work | None) -> Compaction:
     owner, name, version = before.owner, before.id, before.folded.version
     after = await store.session(owner, name)
-    work = await _work(store, before)
-    failed = work if work is not None and work.last_error and work.state != "claimed" else None
+    failed = work if work is not None and work.last_error else None
     blocks = tuple(block for block in await store.blocks(owner, name) if block.number > version)
+    costs = [block.cost_usd for block in blocks]
     reports = [each for each in await store.reports(owner, name) if each.number > version and each.failed_at is None]
     answered = tuple(dict.fromkeys(each.source for each in reports))
     asked = frame.sources if after.folded.turns > before.folded.turns else ()
@@ -62,12 +73,10 @@ async def _done(store: Store, frame: Frame, before: Session) -> Compaction:
         session=after,
         folded_turns=after.folded.to_seq - before.folded.to_seq,
         blocks=blocks,
-        cost_usd=None
-        if any(block.cost_usd is None for block in blocks)
-        else sum(block.cost_usd or 0 for block in blocks),
+        cost_usd=None if None in costs else sum(cost or 0 for cost in costs),
         answered=answered,
-        left_out=tuple(name for name in asked if name not in answered),
-        why_not=None if blocks or failed else _why_not(after, tail, frame.limits, work),
+        left_out=tuple(each for each in asked if each not in answered),
+        why_not=None if blocks or failed else why_not(after, tail, frame.limits),
         failed=failed,
     )
 
@@ -75,15 +84,6 @@ async def _done(store: Store, frame: Frame, before: Session) -> Compaction:
 async def _work(store: Store, session: Session) -> Work | None:
     found = await store.work_list(session.owner, kind="context", subject=session.id)
     return found[0] if found else None
-
-
-def _why_not(session: Session, tail: Sequence[Turn], limits: Limits, work: Work | None) -> str:
-    if work is not None and work.state == "claimed":
-        return (
-            f"{work.holder} is folding it at this moment; what you asked for comes after that (and if that process was "
-            "killed, some two minutes after)"
-        )
-    return why_not(session, tail, limits)
 
 
 def why_not(session: Session, tail: Sequence[Turn], limits: Limits) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import sys
@@ -27,7 +26,6 @@ from afterglow.model import scripted
 from afterglow.settings import load
 from afterglow.spend import Amount, Call, Reservation, Usage, day_of
 from afterglow.turns import Folded
-from afterglow.work import Limits as WorkLimits
 from tests.kit.command_line import (
     EVIL,
     RAW,
@@ -278,20 +276,6 @@ def test_what_was_done_before_a_failure_is_told_with_it(
     remember(unfolded, exchanges(6))
     answering(monkeypatch, ["They went on to talk about FACT-3.", scripted.SERVER_ERROR])
     assert "1 block was made, and the rest was not" in run("compact", "talk", code=1).stderr
-
-
-def test_a_session_that_another_process_folds_is_left_to_it(run: Run, unfolded: Path) -> None:
-    async def claim() -> None:
-        async with afterglow.open(unfolded) as memory:
-            due = afterglow.work.Due(kind="context", at=memory.store.clock.now(), reason="manual", subject="talk")
-            await memory.store.mark_due(KATE.owner, due)
-            claimed = await memory.store.claim_one(
-                KATE.owner, "context", "talk", holder="elsewhere:7", limits=WorkLimits()
-            )
-            assert claimed is not None
-
-    asyncio.run(claim())
-    assert "elsewhere:7 is folding it at this moment" in run("compact", "talk").stdout
 
 
 @pytest.mark.spec("SRC-4")

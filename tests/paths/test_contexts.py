@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from afterglow.model.offline import OfflineModel
 from afterglow.model.scripted import ScriptedModel
 from afterglow.store.contract import Store
 from afterglow.turns import Binding, Session
-from afterglow.work import Due, Limits
+from afterglow.work import Claim, Due, Limits
 from afterglow.worker import Worker
 from tests.conftest import OpenStore
 from tests.faults.verbs import change, report
@@ -311,6 +312,35 @@ async def test_compacting_by_hand_folds_all_but_the_newest_turns_and_once_only(
         == "the 6 turns that are in no block yet are among the newest 6, which compaction.keep_recent keeps"
     )
     assert await memory.store.work_list(KATE.owner) == []
+
+
+@pytest.mark.spec("CTX-1", "P3")
+async def test_compacting_by_hand_waits_for_the_process_that_holds_the_claim(
+    memory_with: OpenMemory, open_store: OpenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = memory_with({"in_library": False})
+    here = memory_with({"in_library": False}, over=await open_store())
+    session = await exchanges(there, 8)
+    (claim,) = await there.store.claim(("context",), limit=1, holder="elsewhere", limits=Limits())
+    commit = await there.contexts.act(claim)
+    assert commit is not None
+    looks, claim_one, looked_again = 0, here.store.claim_one, asyncio.Event()
+
+    async def look(*place: Any, **more: Any) -> Claim | None:
+        nonlocal looks
+        looks += 1
+        if looks > 1:
+            looked_again.set()
+        return await claim_one(*place, **more)
+
+    monkeypatch.setattr(here.store, "claim_one", look)
+    compacting, looking = asyncio.create_task(here.compact(session)), asyncio.create_task(looked_again.wait())
+    await asyncio.wait({compacting, looking}, return_when=asyncio.FIRST_COMPLETED)
+    assert not compacting.done()
+    await commit()
+    done = await compacting
+    assert (done.folded_turns, done.session.folded.to_seq, done.why_not, done.failed) == (10, 10, None, None)
+    assert await here.store.work_list(KATE.owner) == []
 
 
 # --- failures
