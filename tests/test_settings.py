@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from annotated_types import Ge, Le
 from pydantic import ValidationError
 
 from afterglow.errors import BadSettings
@@ -34,6 +35,7 @@ from tests.kit.processes import without_coverage
 from tests.kit.settings_files import (
     PASSWORD,
     empty_working_folder,  # noqa: F401 — each test of this module runs in it
+    loaded_from,
     problems,
     the_problem,
     written,
@@ -517,7 +519,21 @@ def test_a_lease_or_a_wait_over_its_maximum_is_an_error() -> None:
         "work.lease_seconds (afterglow.toml, line 2): 4000 is over work.lease_max_seconds, which is 3600; "
         "lower the one or raise the other"
     )
-    assert the_problem("[work]\nbackoff_max_seconds = 10").startswith("work.backoff_seconds (default): 30 is over")
+    work = loaded_from("[work]\nlease_max_seconds = 60\nbackoff_max_seconds = 10").work
+    assert (work.lease_seconds, work.backoff_seconds) == (60, 10), "what is left out is made to fit"
+
+
+@pytest.mark.spec("DOOR-8", "CTX-6")
+@for_each("limit", [Ge, Le])
+def test_no_setting_alone_is_refused_for_another_that_was_left_out(limit: type[Ge | Le]) -> None:
+    for key, leaf in LEAVES.items():
+        bounds = [each for each in leaf.info.metadata if isinstance(each, limit)]
+        for bound in [] if leaf.listed else bounds:
+            value = leaf.from_text(str(getattr(bound, limit.__name__.lower())))
+            try:
+                load(environ={}, overrides={key: value})
+            except BadSettings as error:
+                assert "(default)" not in str(error)
 
 
 def test_an_agent_needs_an_id_that_no_other_has() -> None:
@@ -744,7 +760,8 @@ def test_the_example_with_every_line_active_has_every_key_and_no_other_value_tha
     assert "default" not in loaded.sources.values()
     # These depend on the machine, or have no default that a file could say: the example shows some value.
     shown: dict[str, Any] = {"data_dir": True, "database": True, "zone": True, "agents": True, "sources": True}
-    shown["compaction"] = {"base_url", "context_sources"}
+    shown["compaction"] = {"base_url", "context_sources", "block_budget_tokens"}
+    shown["boot"] = {"tokens_max"}
     shown["search"] = {"base_url"}
     shown["mcp"] = {"owner"}
     shown["away_summary"] = {"daily_at", "awake_hours", "bindings"}

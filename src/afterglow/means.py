@@ -191,7 +191,7 @@ def _frame_of(settings: Settings, agent: str, sources: Mapping[str, Source]) -> 
         context_limit_tokens=settings.context.context_limit_tokens,
         window_tokens=settings.context.whole_window_tokens,
         fanout=chosen.fanout,
-        block_budget_tokens=chosen.block_budget_tokens,
+        block_budget_tokens=chosen.block_budget_in(settings.context.context_limit_tokens),
     )
     timeouts = settings.quiet_of(agent)
     quiet = Quiet(

@@ -137,6 +137,15 @@ async def test_a_context_that_would_not_fit_the_window_is_made_to_fit_on_the_spo
     assert seen.messages[0].seq == 0, "who waited for the block was shown it"
 
 
+@pytest.mark.spec("CTX-6")
+async def test_a_limit_that_is_set_alone_bounds_the_context(memory_with: OpenMemory, clock: FixedClock) -> None:
+    memory = memory_with(context={"context_limit_tokens": 2_000})
+    session = await exchanges(memory, 60, clock=clock)
+    context = await memory.context(session)
+    assert session.folded.to_seq > 0
+    assert context.tokens <= 2_000
+
+
 @pytest.mark.spec("P6", "CTX-8")
 async def test_what_was_folded_on_the_spot_is_summarised_when_the_model_is_back(
     memory_with: OpenMemory, clock: FixedClock

@@ -93,7 +93,8 @@ def _errors(table: type[BaseModel], data: Mapping[str, Any]) -> list[Mapping[str
     try:
         table.model_validate(data)
     except ValidationError as error:
-        return list(error.errors(include_url=False))
+        found = error.errors(include_url=False)
+        return [each for each in found if each["type"] != "default_factory_not_called"]  # it follows from another
     return []
 
 

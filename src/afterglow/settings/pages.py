@@ -29,12 +29,17 @@ class Setting(NamedTuple):
 
 def describe(loaded: Loaded) -> list[Setting]:
     """Every setting in effect, with its source and meaning, fit to be printed."""
-    where = {"database": f"{SQLITE}{loaded.settings.sqlite_path}"}
+    settings = loaded.settings
+    unset = {
+        "database": f"{SQLITE}{settings.sqlite_path}",
+        "compaction.block_budget_tokens": settings.compaction.block_budget_in(settings.context.context_limit_tokens),
+        "boot.tokens_max": settings.boot_tokens_max,
+    }
     return [
         Setting(
-            row.key, where.get(row.key) if row.value is None else row.value, loaded.sources[row.key], row.leaf.meaning
+            row.key, unset.get(row.key) if row.value is None else row.value, loaded.sources[row.key], row.leaf.meaning
         )
-        for row in rows_of(loaded.settings)
+        for row in rows_of(settings)
     ]
 
 

@@ -35,10 +35,20 @@ class WorkSettings(Table):
     """Background work."""
 
     lease_max_seconds: float = number(3600, 0.1, 7 * DAY_SECONDS, "A lease that would last longer counts as over.")
-    lease_seconds: float = number(120, 0.1, 7 * DAY_SECONDS, "How long a claim lasts unless it is renewed.")
+    lease_seconds: Annotated[float, Told(default="120, or lease_max_seconds if that is less", example=120)] = Field(
+        default_factory=lambda given: min(120, given["lease_max_seconds"]),
+        ge=0.1,
+        le=7 * DAY_SECONDS,
+        description="How long a claim lasts unless it is renewed.",
+    )
     attempts_max: int = number(5, 1, 1_000, "Work that failed so often is parked.")
     backoff_max_seconds: float = number(3600, 0, 31 * DAY_SECONDS, "The longest wait after a failure.")
-    backoff_seconds: float = number(30, 0, 31 * DAY_SECONDS, "The wait after the first failure; it doubles each time.")
+    backoff_seconds: Annotated[float, Told(default="30, or backoff_max_seconds if that is less", example=30)] = Field(
+        default_factory=lambda given: min(30, given["backoff_max_seconds"]),
+        ge=0,
+        le=31 * DAY_SECONDS,
+        description="The wait after the first failure; it doubles each time.",
+    )
     parked_retry_seconds: float = number(DAY_SECONDS, 1, 366 * DAY_SECONDS, "How often parked work is tried again.")
     act_seconds_max: float = number(900, 1, DAY_SECONDS, "Work that takes longer is broken off, and tried again.")
     poll_seconds: float = number(1.0, 0.01, 3600, "How often to look for work when nothing announces it.")

@@ -7,7 +7,7 @@ checks, its error texts, its environment variable, `afterglow.example.toml` and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -206,7 +206,7 @@ class Settings(Table):
     @field_validator("compaction")
     @classmethod
     def _fits_the_context(cls, compaction: CompactionSettings, info: ValidationInfo) -> CompactionSettings:
-        if found := list(_misfits(compaction, info.data)):
+        if found := list(_misfits(compaction, info.data, compaction.model_fields_set)):
             raise Contradictions(found)
         return compaction
 
@@ -227,11 +227,13 @@ class Settings(Table):
     @field_validator("agents")
     @classmethod
     def _fit_the_context(cls, agents: tuple[AgentSettings, ...], info: ValidationInfo) -> tuple[AgentSettings, ...]:
+        everyones = info.data.get("compaction", CompactionSettings())
         found = [
             ((place, "compaction", *path), reason)
             for place, agent in enumerate(agents)
-            for path, reason in _misfits(agent.compaction, info.data)
-            if path[0] in agent.compaction.model_fields_set  # the rest is as in [compaction], which is checked itself
+            if (own := agent.compaction.model_fields_set)
+            for path, reason in _misfits(everyones.overridden_by(agent.compaction), info.data, own)
+            if path[0] in own  # the rest is as in [compaction], which is checked itself
         ]
         servers = info.data.get("mcp_servers", {})
         for place, agent in enumerate(agents):
@@ -303,9 +305,11 @@ class Settings(Table):
         return self.boot.tokens_max_in(self.context.context_limit_tokens)
 
 
-def _misfits(compaction: CompactionSettings, data: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def _misfits(
+    compaction: CompactionSettings, data: Mapping[str, Any], own: Collection[str]
+) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """What does not fit the limit of the context, or the sources. `data` has of them what is right in itself."""
     if context := data.get("context"):
-        yield from compaction.over(context.context_limit_tokens)
+        yield from compaction.over(context.context_limit_tokens, own)
     if "sources" in data:
         yield from compaction.undeclared(data["sources"])

@@ -26,6 +26,7 @@ NAME = "NAME"
 
 _KINDS: dict[Any, str] = {
     int: "whole number",
+    int | None: "whole number",
     float: "number",
     float | None: "number",
     bool: "true or false",

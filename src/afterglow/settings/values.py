@@ -62,7 +62,7 @@ class Contradictions(ValueError):
         super().__init__("; ".join(f"{'.'.join(map(str, path))}: {reason}" for path, reason in self.found))
 
 
-def number(default: float, low: float, high: float, description: str) -> Any:
+def number(default: float | None, low: float, high: float, description: str) -> Any:
     """A number, which always has limits."""
     return Field(default=default, ge=low, le=high, description=description)
 
