@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 
 from afterglow.settings import values
 from afterglow.settings.text import Told, shown
-from afterglow.settings.values import A_MODEL, DAY_SECONDS, Contradictions, Table, number
+from afterglow.settings.values import A_MODEL, DAY_SECONDS, Contradictions, Table, Tables, number, taken
 
 Misfits = Iterator[tuple[tuple[str | int, ...], str]]
 """The way to each key that does not fit, inside the table, and a sentence."""
@@ -84,10 +84,10 @@ class CompactionSettings(Table):
         default=True, description="Whether a Memory in a program folds the contexts of its own sessions."
     )
     context_sources: Annotated[
-        tuple[ContextSourceSettings, ...],
+        Tables[ContextSourceSettings],
         Told(allowed="up to 100 tables, each with a source: [[compaction.context_sources]] in TOML"),
         AfterValidator(_asked_once),
-    ] = Field(default=(), max_length=100, description="The sources that are asked, in the order of the context.")
+    ] = taken((), "The sources that are asked, in the order of the context.", most=100)
 
     def overridden_by(self, other: CompactionSettings) -> CompactionSettings:
         """These settings, with those in their place that were given for the other."""

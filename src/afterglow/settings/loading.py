@@ -174,9 +174,9 @@ def _begun_at(folder: Path, path: str) -> str:
 
 
 def _plain(value: Any, depth: int = _TABLES_DEEP) -> Any:
-    """The value with tuples for lists, and without keys that have nothing after them."""
+    """The value without keys that have nothing after them."""
     if isinstance(value, list) and depth:
-        return tuple(_plain(one, depth - 1) for one in cast("list[Any]", value))
+        return [_plain(one, depth - 1) for one in cast("list[Any]", value)]
     if isinstance(value, Mapping) and depth:
         items = cast("Mapping[Any, Any]", value).items()
         return {str(key): _plain(one, depth - 1) for key, one in items if one is not None}

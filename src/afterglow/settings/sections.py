@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from afterglow.settings import values
 from afterglow.settings.text import Told, shown
-from afterglow.settings.values import DAY_SECONDS, MIB, Table, number
+from afterglow.settings.values import DAY_SECONDS, MIB, Table, Texts, number, taken
 
 
 class LogSettings(Table):
@@ -156,8 +156,8 @@ class ServerSettings(Table):
     )
     port: int = number(8765, 0, 65_535, "The port to listen on; 0 takes any that is free.")
     allowed_hosts: Annotated[
-        tuple[Annotated[str, AfterValidator(values.host)], ...], Told(allowed=f"up to 100 of: {_A_HOST}")
-    ] = Field(default=(), max_length=100, description="More names by which browsers may reach the server.")
+        Texts[Annotated[str, AfterValidator(values.host)]], Told(allowed=f"up to 100 of: {_A_HOST}")
+    ] = taken((), "More names by which browsers may reach the server.", most=100)
     open_locally: bool = Field(
         default=False,
         description="Whether programs on this machine may read without a token; all who have a login here could.",

@@ -42,13 +42,28 @@ from afterglow.settings.summaries import (
     timeout,
 )
 from afterglow.settings.text import Told, masked, shown
-from afterglow.settings.values import DAY_SECONDS, SQLITE, Contradictions, Table, number
+from afterglow.settings.values import (
+    DAY_SECONDS,
+    SQLITE,
+    Contradictions,
+    Folder,
+    Section,
+    Table,
+    Tables,
+    TablesByName,
+    number,
+    taken,
+)
 from afterglow.turns import NAME_CHARS_MAX, Binding
 
 SECTIONS_OF_AGENTS = ("compaction", "facts", "away_summary", "answering")
 """The sections that an agent may have for itself, with any of their keys."""
 TABLES_BY_NAME = ("sources", "mcp_servers")
 """The tables that have tables by names of one's own."""
+
+
+def _data_dir() -> Any:
+    return Path(platformdirs.user_data_dir("afterglow"))
 
 
 class AgentSettings(Table):
@@ -64,35 +79,27 @@ class AgentSettings(Table):
     )
     timeout_clear_seconds: OwnClear = timeout(None, "As at the top, for the sessions of this agent; 0 is never.")
     compaction: Annotated[
-        CompactionSettings,
+        Section[CompactionSettings],
         Told(allowed="a table with any of the keys of [compaction]", default="as in [compaction]"),
-    ] = Field(
-        default=CompactionSettings(),
-        description="What is otherwise than in [compaction] for this agent; any of its keys.",
-    )
+    ] = taken(CompactionSettings(), "What is otherwise than in [compaction] for this agent; any of its keys.")
     facts: Annotated[
-        FactsSettings, Told(allowed="a table with any of the keys of [facts]", default="as in [facts]")
-    ] = Field(default=FactsSettings(), description="What is otherwise than in [facts] for this agent; any of its keys.")
+        Section[FactsSettings], Told(allowed="a table with any of the keys of [facts]", default="as in [facts]")
+    ] = taken(FactsSettings(), "What is otherwise than in [facts] for this agent; any of its keys.")
     away_summary: Annotated[
-        AwaySettings,
+        Section[AwaySettings],
         Told(allowed="a table with any of the keys of [away_summary]", default="as in [away_summary]"),
-    ] = Field(
-        default=AwaySettings(),
-        description="What is otherwise than in [away_summary] for this agent; any of its keys.",
-    )
+    ] = taken(AwaySettings(), "What is otherwise than in [away_summary] for this agent; any of its keys.")
     answering: Annotated[
-        AnsweringSettings, Told(allowed="a table with any of the keys of [answering]", default="as in [answering]")
-    ] = Field(
-        default=AnsweringSettings(),
-        description="What is otherwise than in [answering] for this agent; any of its keys.",
-    )
+        Section[AnsweringSettings],
+        Told(allowed="a table with any of the keys of [answering]", default="as in [answering]"),
+    ] = taken(AnsweringSettings(), "What is otherwise than in [answering] for this agent; any of its keys.")
 
 
 class Settings(Table):
     """Settings of Afterglow."""
 
     data_dir: Annotated[
-        Path,
+        Folder,
         Told(
             allowed="the path of a folder",
             default="the user's data folder, such as ~/.local/share/afterglow",
@@ -100,7 +107,7 @@ class Settings(Table):
         ),
         BeforeValidator(values.absolute),
     ] = Field(
-        default_factory=lambda: Path(platformdirs.user_data_dir("afterglow")),
+        default_factory=_data_dir,
         description="The folder of everything Afterglow keeps.",
     )
     database: Annotated[
@@ -161,32 +168,32 @@ class Settings(Table):
     timeout_clear_seconds: float = timeout(
         3600, "So long after that summary the context is cleared and the session closed; 0 is never."
     )
-    log: LogSettings = LogSettings()
-    store: StoreSettings = StoreSettings()
-    work: WorkSettings = WorkSettings()
-    search: SearchSettings = SearchSettings()
-    context: ContextSettings = ContextSettings()
+    log: Section[LogSettings] = taken(LogSettings())
+    store: Section[StoreSettings] = taken(StoreSettings())
+    work: Section[WorkSettings] = taken(WorkSettings())
+    search: Section[SearchSettings] = taken(SearchSettings())
+    context: Section[ContextSettings] = taken(ContextSettings())
     sources: Annotated[
-        dict[str, SourceSettings],
+        TablesByName[SourceSettings],
         Told(allowed="a table for each, by name: [sources.calendar-hand] in TOML", example="calendar-hand"),
-    ] = Field(default={}, max_length=1_000, description="What may be asked about a time window, by name.")
-    compaction: CompactionSettings = CompactionSettings()
-    boot: BootSettings = BootSettings()
-    summaries: SummariesSettings = SummariesSettings()
-    facts: FactsSettings = FactsSettings()
-    away_summary: AwaySettings = AwaySettings()
+    ] = taken({}, "What may be asked about a time window, by name.", most=1_000)
+    compaction: Section[CompactionSettings] = taken(CompactionSettings())
+    boot: Section[BootSettings] = taken(BootSettings())
+    summaries: Section[SummariesSettings] = taken(SummariesSettings())
+    facts: Section[FactsSettings] = taken(FactsSettings())
+    away_summary: Section[AwaySettings] = taken(AwaySettings())
     mcp_servers: Annotated[
-        dict[str, McpServerSettings],
+        TablesByName[McpServerSettings],
         Told(allowed="a table for each, by name: [mcp_servers.files] in TOML", example="files"),
-    ] = Field(default={}, max_length=100, description="MCP servers whose tools agents may use, by name.")
-    answering: AnsweringSettings = AnsweringSettings()
-    spend: SpendSettings = SpendSettings()
-    server: ServerSettings = ServerSettings()
-    mcp: McpSettings = McpSettings()
+    ] = taken({}, "MCP servers whose tools agents may use, by name.", most=100)
+    answering: Section[AnsweringSettings] = taken(AnsweringSettings())
+    spend: Section[SpendSettings] = taken(SpendSettings())
+    server: Section[ServerSettings] = taken(ServerSettings())
+    mcp: Section[McpSettings] = taken(McpSettings())
     agents: Annotated[
-        tuple[AgentSettings, ...],
+        Tables[AgentSettings],
         Told(allowed="up to 10_000 tables, each with an id: [[agents]] in TOML, `- id: kate` in YAML"),
-    ] = Field(default=(), max_length=10_000, description="The agents that have settings of their own.")
+    ] = taken((), "The agents that have settings of their own.", most=10_000)
 
     @field_validator("agents")
     @classmethod
