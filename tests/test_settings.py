@@ -29,6 +29,7 @@ from afterglow.settings import (
     load,
     reference,
 )
+from afterglow.settings.away import AwakeHoursSettings
 from afterglow.settings.pages import with_generated
 from tests.kit.loops import for_each
 from tests.kit.processes import without_coverage
@@ -337,6 +338,14 @@ def test_a_misspelt_key_of_a_source_is_not_told_as_missing_too() -> None:
             lambda: ServerSettings(port=70_000),
             "server.port (argument): 70_000 is not allowed; give a whole number from 0 to 65_535, or leave it out for the "
             "default, 8765",
+        ),
+        (
+            lambda: Settings(mcp=5),  # pyright: ignore[reportArgumentType]
+            "mcp (argument): 5 is not allowed; give a table with owner",
+        ),
+        (
+            lambda: AwakeHoursSettings(start="25:00"),
+            'away_summary.awake_hours.start (argument): "25:00" is no time of day; write hours and minutes, such as 08:30',
         ),
         (
             lambda: SourceSettings(kind="http"),

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from afterglow.health import Summarization
     from afterglow.inbound import Handled, Inbound
     from afterglow.manual import Compaction
-    from afterglow.memory import Memory
-    from afterglow.memory import open_memory as open
+    from afterglow.memory import Memory, open_memory
     from afterglow.model import Completion, Model, Request
     from afterglow.search.hits import Found, Hit
     from afterglow.search.summaries import Listing
@@ -47,6 +46,9 @@ if TYPE_CHECKING:
     from afterglow.store.transaction import EVERYONE
     from afterglow.summaries import Summary
     from afterglow.turns import Binding, Exchange, Owner, Session, Span, Turn
+
+    open = open_memory
+    """`afterglow.open`. It is not in `__all__`: `from afterglow import *` leaves Python's own `open` in place."""
 
 __version__ = "0.1.0"
 
@@ -104,7 +106,6 @@ __all__ = [
     "Turn",
     "Usage",
     "Window",
-    "open",
     "try_compose_away_digest",
 ]
 
@@ -135,11 +136,11 @@ _ELSEWHERE = {
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*__all__, "__version__", "open"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in (*__all__, "open"):
         raise AttributeError(f"module 'afterglow' has no attribute {name!r}")
     module = import_module(f"afterglow.{_ELSEWHERE.get(name, 'errors')}")
     return getattr(module, "open_memory" if name == "open" else name)

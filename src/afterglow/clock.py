@@ -17,7 +17,8 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 def to_us(moment: datetime) -> int:
     """Microseconds since 1970, UTC: how every moment is stored."""
-    assert moment.tzinfo is not None, "a moment without a zone"
+    if moment.tzinfo is None:
+        raise _without_zone(moment, "the time")
     return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
@@ -29,10 +30,14 @@ def from_us(microseconds: int) -> datetime:
 def moment_within(at: datetime, what: str = "the time") -> datetime:
     """The moment in UTC. It has a zone, and lies where every zone of the world can write it."""
     if at.tzinfo is None:
-        raise BadInput(f"{what} {at.isoformat()} has no zone; give one, such as {at.isoformat()}+00:00")
+        raise _without_zone(at, what)
     if not _YEARS[0] <= at.year <= _YEARS[1]:
         raise BadInput(f"{what} {at.isoformat()} lies outside the years {_YEARS[0]} to {_YEARS[1]}")
     return at.astimezone(UTC)
+
+
+def _without_zone(at: datetime, what: str) -> BadInput:
+    return BadInput(f"{what} {at.isoformat()} has no zone; give one, such as {at.isoformat()}+00:00")
 
 
 class Clock(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from afterglow.work import Due
 from tests.kit.records import KATE, OTHER
 from tests.kit.web import with_settings
 
+NAIVE = datetime(2026, 3, 2)
 SECRET = "sk-proj-" + "aB3dE6gH9" * 6
 
 
@@ -275,12 +276,24 @@ async def test_a_callers_mistake_gets_a_sentence(other_memory: Memory, subtests:
         (lambda: m.turns("thread"), "this needs a Session"),
         (lambda: m.search("x", owner=EVERYONE), "one owner's memory"),
         (lambda: m.search("x", owner=KATE.owner, limit=0), "1 to 100 results"),
+        (lambda: m.audit(owner=KATE.owner, since=NAIVE), "has no zone; give one"),
+        (lambda: m.summaries(owner=KATE.owner, since=NAIVE), "has no zone; give one"),
+        (lambda: m.summaries(owner=KATE.owner, until=NAIVE), "has no zone; give one"),
     ):
         with subtests.test(sentence=sentence):
             with pytest.raises(BadInput) as caught:
                 await wrong()
             assert sentence in str(caught.value)
             assert await other_memory.sessions(owner=EVERYONE) == []
+
+
+@pytest.mark.spec("SAFE-2")
+async def test_a_fact_is_forgotten_for_its_owner_and_not_for_everyone(memory: Memory) -> None:
+    fact = await memory.facts.add(KATE.owner, "I like tea")
+    everyone: Any = EVERYONE
+    with pytest.raises(BadInput, match="one owner's memory; name the owner"):
+        await memory.facts.forget(everyone, fact.id)
+    assert (await memory.facts.show(KATE.owner, fact.id)).status == "active"
 
 
 async def test_the_context_fills_the_models_window_with_whole_exchanges(memory: Memory) -> None:

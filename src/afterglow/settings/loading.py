@@ -21,7 +21,7 @@ from afterglow.settings.effect import rows_of
 from afterglow.settings.file import KeyPath, SettingsFile
 from afterglow.settings.sources import path_in
 from afterglow.settings.tables import TABLES_BY_NAME, Settings
-from afterglow.settings.text import PREFIX, shown, unknown
+from afterglow.settings.text import PREFIX, no_table, unknown
 from afterglow.settings.values import SQLITE, absolute
 
 _RESERVED = re.compile(r"AFTERGLOW_(SETTINGS|TOKEN|FAILPOINTS|TEST_\w+)")
@@ -118,8 +118,7 @@ def _from_file(file: SettingsFile, problems: list[str]) -> dict[str, Given]:
         if key in LEAVES and LEAVES[key].path == path and not LEAVES[key].listed:
             given[key] = Given(value=_anchored(key, _plain(value), file.path.parent), source=str(file.path), file=file)
         elif key in SECTIONS:
-            keys = ", ".join(SECTIONS[key].model_fields)
-            problems.append(f"{key} ({file.where(path)}): {shown(value)} is not allowed; give a table with {keys}")
+            problems.append(no_table(key, file.where(path), value, SECTIONS[key].model_fields))
         else:
             known = (*SECTIONS, *TABLES_BY_NAME, "agents") if isinstance(value, Mapping) else LEAVES
             problems.append(unknown(key, file.where(path), known))

@@ -228,6 +228,11 @@ def not_allowed(leaf: Leaf, key: str, where: str, value: Any, reason: str) -> st
     return f"{key} ({where}): {shown(value, leaf)} is not allowed; give {leaf.allowed}{quotes}{otherwise}"
 
 
+def no_table(key: str, where: str, value: Any, keys: Iterable[str]) -> str:
+    """The sentence for what stands in the place of a section and is none."""
+    return f"{key} ({where}): {shown(value)} is not allowed; give a table with {', '.join(keys)}"
+
+
 def unknown(name: str, where: str, known: Iterable[str]) -> str:
     """The sentence for a name that no setting has. Its value is not shown: it may be a password's."""
     table, _, last = name.rpartition(".")
