@@ -121,6 +121,7 @@ def test_every_setting_but_the_tables_in_lists_and_by_name_has_an_environment_va
         "server.open_locally": "true",
         "server.log_format": "json",
         "server.log_to": "stderr",
+        "store.prepared_statements": "no",
         "context.context_limit_tokens": "2000",
         "context.window_tokens": "3000",
         "compaction.model": "offline",

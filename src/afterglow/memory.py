@@ -129,7 +129,11 @@ async def open_store(chosen: Settings, clock: Clock) -> Store:
     return await PostgresStore.open(
         chosen.database,
         clock,
-        PostgresLimits(pool_max=limits.pool_max, pool_timeout_seconds=limits.pool_timeout_seconds),
+        PostgresLimits(
+            prepared_statements=limits.prepared_statements,
+            pool_max=limits.pool_max,
+            pool_timeout_seconds=limits.pool_timeout_seconds,
+        ),
     )
 
 

@@ -29,6 +29,10 @@ class StoreSettings(Table):
     readers: int = number(4, 1, 64, "Connections that read from SQLite.")
     pool_max: int = number(10, 1, 1_000, "The most connections to PostgreSQL.")
     pool_timeout_seconds: float = number(10, 0.1, 600, "How long to wait for a free connection to PostgreSQL.")
+    prepared_statements: bool = Field(
+        default=True,
+        description="Whether PostgreSQL keeps statements prepared; false behind a pooler that parts transactions.",
+    )
 
 
 class WorkSettings(Table):
