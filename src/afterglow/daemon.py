@@ -14,6 +14,7 @@ import socket
 import sys
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -25,10 +26,10 @@ from afterglow import web
 from afterglow.agent import Agent
 from afterglow.agent.tasks import missing_package
 from afterglow.clock import SystemClock
-from afterglow.errors import BadInput, NotAllowed
+from afterglow.errors import BadInput, NotAllowed, StoreUnavailable
 from afterglow.forgetting import finish_forgetting
 from afterglow.memory import Memory, open_store
-from afterglow.settings import Loaded
+from afterglow.settings import Loaded, Settings
 from afterglow.store.contract import Store
 from afterglow.web.headers import HEADERS
 from afterglow.web.origins import is_loopback
@@ -39,24 +40,29 @@ from afterglow.working import DRAIN_SECONDS_MAX, working
 
 KEEP_ALIVE_SECONDS = 15
 HEAD_BYTES_MAX = 64 * 1024
+DATABASE_AGAIN_SECONDS = 2
 
 _log = logging.getLogger(__name__)
 _SWITCH_SECONDS = 0.001
 
 
 async def serve(
-    loaded: Loaded, *, announce: Callable[[str], None], invite: Callable[[str], None] | None = None
+    loaded: Loaded,
+    *,
+    announce: Callable[[str, str | None], None],
+    warn: Callable[[str], None] | None = None,
+    invites: bool = False,
 ) -> None:
-    """Serve until SIGINT or SIGTERM; `announce` gets the address once connections are accepted, and `invite` a link.
+    """Serve until SIGINT or SIGTERM; `announce` gets the address once connections are accepted.
 
-    The link signs one browser in to the page.
+    If `invites`, it also gets a link that signs one browser in to the page. `warn` hears why the server waits for its database.
 
     The first signal drains: no new connections, the requests under way are finished, the store is closed. A second one
     ends the process at once, which loses nothing that was acknowledged.
     """
     chosen = loaded.settings
     with _listener(chosen.server.host, chosen.server.port) as listener:
-        store = await open_store(chosen, SystemClock())
+        store = await _opened(chosen, warn)
         try:
             await check_address(store, chosen.server.host)
             with _explained(chosen.server.host, chosen.server.port):
@@ -67,19 +73,29 @@ async def serve(
             acts: dict[Kind, Act] = {**memory.acts, **_tasks_of(agent)}
             async with _closing(agent), working(store, acts, chosen, chosen.primary, memory.watches) as beside:
                 app = web.app(memory, beside, agent)
-                link = await new_link(store, _page_url(listener)) if invite else ""
-
-                def on_listening() -> None:
-                    announce(_url(listener))
-                    if invite:
-                        invite(link)
-
+                link = await new_link(store, _page_url(listener)) if invites else None
                 _answer_evenly()
+                on_listening = partial(announce, _url(listener), link)
                 server = _Server(_config(app), on_listening, app.state.streams.stopping.set)
                 await server.serve([listener])
             _log.info("stopped")
         finally:
             await store.close()
+
+
+async def _opened(chosen: Settings, warn: Callable[[str], None] | None) -> Store:
+    """The store. A database server that cannot be reached is waited for, as it is when it stops later."""
+    while True:
+        try:
+            return await open_store(chosen, SystemClock())
+        except StoreUnavailable as error:
+            if chosen.sqlite_path is not None:
+                raise
+            _log.warning("the server waits for its database: %s", error)
+            if warn is not None:
+                warn(f"Waiting for the database: {error}")
+                warn = None
+            await asyncio.sleep(DATABASE_AGAIN_SECONDS)
 
 
 def _answer_evenly() -> None:

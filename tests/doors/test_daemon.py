@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import pty
+import select
 import signal
 import socket
 import time
@@ -265,7 +268,7 @@ def has_ipv6() -> bool:
 needs_ipv6 = pytest.mark.skipif(not has_ipv6(), reason="this machine has no IPv6")
 
 
-def quiet(_: str) -> None:
+def quiet(_: str, link: str | None) -> None:
     raise AssertionError("it announced itself")
 
 
@@ -331,8 +334,8 @@ def test_with_a_token_it_listens_everywhere_and_asks_everyone_for_one(start: Sta
     server = start(**{"server.host": "0.0.0.0"})
     assert server.url == f"http://0.0.0.0:{server.port}"
     with httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=PATIENCE_SECONDS) as client:
-        assert client.get("/healthz").status_code == 200
-        for path in ("/api/v1", "/readyz", "/api/v1/status", "/nowhere"):
+        assert client.get("/healthz").status_code == client.get("/readyz").status_code == 200
+        for path in ("/api/v1", "/api/v1/status", "/metrics", "/nowhere"):
             assert client.get(path).status_code == 401, path
         client.headers["authorization"] = f"Bearer {secret}"
         assert client.get("/api/v1/status").status_code == 200
@@ -417,8 +420,8 @@ def test_what_was_due_when_a_server_was_killed_is_done_by_the_next(start: Start,
     assert server.stop() == 0
 
 
-@pytest.mark.spec("DOOR-2")
-def test_serve_with_json_tells_the_address_and_the_link_in_one_document(tmp_path: Path) -> None:
+@pytest.mark.spec("DOOR-2", "SAFE-1")
+def test_serve_tells_a_program_its_address_and_no_link_that_signs_in(tmp_path: Path) -> None:
     given = ("--data-dir", tmp_path, "serve", "--port", "0", "--json")
     with Process(*given, imports=["afterglow.daemon"], cwd=tmp_path) as process:
         assert process.stdout is not None
@@ -426,4 +429,41 @@ def test_serve_with_json_tells_the_address_and_the_link_in_one_document(tmp_path
         process.send_signal(signal.SIGTERM)
         assert process.stdout.read() == ""
         assert process.wait() == 0
-    assert told["page"].startswith(f"{told['address']}/#signin=ag_")
+    assert set(told) == {"address", "log"}
+    assert httpx.URL(told["address"]).host == "127.0.0.1"
+
+
+@pytest.mark.spec("SAFE-1")
+@pytest.mark.parametrize("redirected", ["stdout", "stderr"])
+def test_serve_writes_a_link_that_signs_in_to_a_terminal_alone(tmp_path: Path, redirected: str) -> None:
+    main, side = pty.openpty()
+    file = tmp_path / "written"
+    streams: dict[str, Any] = {"stdout": side, "stderr": side}
+    try:
+        with Process(*serving(tmp_path), **streams, imports=["afterglow.daemon"], cwd=tmp_path) as process:
+            shown = ""
+            while "#signin=ag_" not in shown:
+                shown += os.read(main, 1000).decode()
+            process.send_signal(signal.SIGTERM)
+            assert process.wait() == 0
+        with file.open("w") as written:
+            streams[redirected] = written
+            with Process(*serving(tmp_path), **streams, imports=["afterglow.daemon"], cwd=tmp_path) as process:
+                shown = ""
+                while "In another terminal" not in shown + file.read_text():
+                    shown += read_now(main)
+                process.send_signal(signal.SIGTERM)
+                assert process.wait() == 0
+        assert "signin" not in shown + read_now(main) + file.read_text()
+    finally:
+        os.close(main)
+        os.close(side)
+
+
+def serving(folder: Path) -> tuple[str | Path, ...]:
+    return ("--data-dir", folder, "serve", "--port", "0")
+
+
+def read_now(terminal: int) -> str:
+    """What is to be read there already."""
+    return os.read(terminal, 10_000).decode() if select.select([terminal], [], [], 0.05)[0] else ""

@@ -522,7 +522,7 @@ async def test_a_sign_of_life_says_what_the_process_knows_by_itself(
         async with door.client(beside=beside) as client:
             block = check(await client.get("/healthz"))
             assert block == {"status": "ok", "summarization": {"primaryFlag": "auto", "isPrimary": is_primary}}
-            assert "locked" in await told(client, "/readyz", 503)
+            assert "locked" not in await told(client, "/readyz", 503), "it may name the database's place"
 
 
 @pytest.mark.spec("SUM-9", "DOOR-3")

@@ -112,7 +112,7 @@ def test_no_turn_is_acknowledged_once_the_file_is_not_the_one_at_its_path(
         refused = client.say("after")
         assert refused.status_code == 500
         assert re.search(WAYS[harm], refused.json()["error"]["message"])
-    assert client.http.get("/readyz").status_code == 500
+    assert client.http.get("/readyz").status_code == 503
     assert not (data / "afterglow.db").exists() or harm not in (delete, move_the_folder), "nothing makes an empty one"
 
 
