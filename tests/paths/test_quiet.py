@@ -28,6 +28,7 @@ from tests.kit.talks import drain, exchanges, reread
 from tests.paths.conftest import OpenMemory
 
 HALF_HOUR, HOUR = 1800, 3600
+TIMERS = ("idle", "clear")
 
 
 @pytest.fixture
@@ -194,6 +195,32 @@ async def test_a_sunset_is_done_only_when_the_summary_covers_what_was_there(memo
     await drain(memory)
     (made,) = await memory.summaries(owner=KATE.owner)
     assert made.last_seq == 5
+
+
+@pytest.mark.spec("SUM-2", "IDLE-4")
+@pytest.mark.parametrize("way", ["sunset", "marker", "clear", "close"])
+@pytest.mark.parametrize("quiet", [False, True])
+async def test_a_session_that_has_ended_leaves_no_timer_in_the_queue(
+    memory: Memory, store: Store, clock: FixedClock, way: str, quiet: bool
+) -> None:
+    session = await exchanges(memory, 2)
+    if quiet:
+        clock.move(HALF_HOUR)
+        await drain(memory)
+    before = await store.work_list(KATE.owner)
+    assert [each.kind for each in before if each.kind in TIMERS] == ["clear" if quiet else "idle"]
+    match way:
+        case "sunset":
+            await memory.sunset(await reread(memory, session))
+        case "marker":
+            await memory.append(session, "assistant", "[SUNSET HANDOVER] all done", trust="agent")
+        case "clear":
+            await memory.clear(await reread(memory, session))
+        case _:
+            await store.close_session(KATE.owner, session.id)
+    assert not [each for each in await store.work_list(KATE.owner) if each.kind in TIMERS]
+    await memory.restore(await reread(memory, session))
+    assert [each.kind for each in await store.work_list(KATE.owner) if each.kind in TIMERS] == ["idle"]
 
 
 @pytest.mark.spec("SUM-5")

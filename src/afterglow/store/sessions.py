@@ -64,13 +64,14 @@ def close_session(tx: Tx, session: str, at_us: int, by: ClosedBy = "closed") -> 
     row = existing(find(tx, session, lock=True), session)
     if row["state"] != "closed":
         row = tx.one(
-            """UPDATE sessions SET state = 'closed', closed_at = :at, closed_by = :by WHERE {mine} AND owner = :owner
-               AND id = :id RETURNING *""",
+            """UPDATE sessions SET state = 'closed', closed_at = :at, closed_by = :by, idle_due = NULL
+               WHERE {mine} AND owner = :owner AND id = :id RETURNING *""",
             at=at_us,
             by=by,
             owner=row["owner"],
             id=session,
         )
+        _cancel_timers(tx, row["owner"], session)
     return record(row)
 
 
@@ -109,8 +110,18 @@ def sunset(tx: Tx, owner: str, session: str, at_us: int) -> None:
     """The session has ended with the turns it has; its summary is to cover them."""
     tx.run(
         """UPDATE sessions SET sunset_seq = said_seq, state = 'closed', closed_at = coalesce(closed_at, {least}(:at, {now})),
-             closed_by = coalesce(closed_by, 'sunset') WHERE {mine} AND owner = :owner AND id = :id""",
+             closed_by = coalesce(closed_by, 'sunset'), idle_due = NULL WHERE {mine} AND owner = :owner AND id = :id""",
         at=at_us,
+        owner=owner,
+        id=session,
+    )
+    _cancel_timers(tx, owner, session)
+
+
+def _cancel_timers(tx: Tx, owner: str, session: str) -> None:
+    """A closed session goes quiet no more. A timer that is being worked on ends by itself."""
+    tx.run(
+        "DELETE FROM work WHERE {mine} AND owner = :owner AND subject = :id AND kind IN ('clear', 'idle') AND token IS NULL",
         owner=owner,
         id=session,
     )
