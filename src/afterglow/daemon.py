@@ -40,6 +40,10 @@ from afterglow.working import DRAIN_SECONDS_MAX, working
 
 KEEP_ALIVE_SECONDS = 15
 HEAD_BYTES_MAX = 64 * 1024
+HEAD_SECONDS_MAX = 15
+BODY_SECONDS_MAX = 30
+"""In so many seconds at least `BODY_BYTES_MIN` of a body have to arrive, or its end."""
+BODY_BYTES_MIN = 1024
 DATABASE_AGAIN_SECONDS = 2
 
 _log = logging.getLogger(__name__)
@@ -170,7 +174,68 @@ class _Server(uvicorn.Server):
 
 
 class _Protocol(H11Protocol):
-    """uvicorn's HTTP/1.1, with our shape also for requests that are not HTTP enough to reach a route."""
+    """uvicorn's HTTP/1.1, with our shape also for requests that are not HTTP enough to reach a route.
+
+    uvicorn ends a connection between two requests. Here one that sends a request too slowly ends too: its head is there
+    in time, and its body keeps coming while it is read.
+    """
+
+    _timer: asyncio.TimerHandle | None = None
+    _timed: Any = None
+    """The state that is not to last: `h11.IDLE`, until there is a head, or `h11.SEND_BODY`."""
+    _received = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._time()
+
+    def data_received(self, data: bytes) -> None:
+        if self.timeout_keep_alive_task is not None:
+            self._end_time()  # the head has its time from its first byte
+        self._received += len(data)
+        super().data_received(data)
+
+    def handle_events(self) -> None:
+        super().handle_events()
+        self._time()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end_time()
+        super().connection_lost(exc)
+
+    def _time(self) -> None:
+        """Have the time run that the state of the request allows, unless it runs already."""
+        state = self.conn.their_state
+        if state is self._timed:
+            return
+        self._end_time()
+        if state is h11.SEND_BODY:
+            self._received = 0
+            self._timer = self.loop.call_later(BODY_SECONDS_MAX, self._check_body)
+        elif state is h11.IDLE and self.timeout_keep_alive_task is None:
+            self._timer = self.loop.call_later(HEAD_SECONDS_MAX, self._close_slow)
+        else:
+            return
+        self._timed = state
+
+    def _end_time(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._timed = None
+
+    def _check_body(self) -> None:
+        is_ours = (
+            self.flow.read_paused or self.cycle.waiting_for_100_continue
+        )  # it is the application that has not read
+        if self._received < BODY_BYTES_MIN and not is_ours:
+            self._close_slow()
+        else:
+            self._timed = None
+            self._time()
+
+    def _close_slow(self) -> None:
+        _log.info("a connection was closed whose request came too slowly")
+        self.transport.close()
 
     def send_400_response(self, msg: str) -> None:
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import pty
@@ -151,7 +152,7 @@ def test_a_request_under_way_is_finished_before_the_server_stops(start: Start, t
 
 def test_a_request_that_never_ends_is_broken_off_when_the_time_to_drain_is_over(start: Start, tmp_path: Path) -> None:
     secret = token(tmp_path)
-    server = start(drain_seconds=1)
+    server = start(DRAIN_SECONDS_MAX=1)
     connection, _ = half_a_request(server, secret)
     with connection:
         began = time.monotonic()
@@ -191,7 +192,7 @@ def test_it_serves_postgresql_as_well(start: Start, postgres_address: str) -> No
 
 
 def test_an_idle_connection_does_not_hold_up_the_stop(start: Start) -> None:
-    server = start(drain_seconds=10 * PATIENCE_SECONDS)
+    server = start(DRAIN_SECONDS_MAX=10 * PATIENCE_SECONDS)
     with (
         httpx.Client(base_url=server.url, timeout=PATIENCE_SECONDS) as client,
         socket.create_connection(("127.0.0.1", server.port)),
@@ -234,6 +235,84 @@ def test_a_request_to_upgrade_is_answered_as_a_plain_one(shared: Server) -> None
     with httpx.Client(base_url=shared.url, timeout=PATIENCE_SECONDS) as client:
         assert client.get("/healthz", headers=headers).status_code == 200
         assert client.get("/healthz", headers={**headers, "origin": "http://evil.example"}).status_code == 403
+
+
+def drip(connection: socket.socket, piece: bytes) -> None:
+    """Send this again and again, slowly, until the server has closed the connection."""
+    connection.settimeout(0.05)
+    try:
+        while True:
+            connection.sendall(piece)
+            try:
+                assert connection.recv(1000) == b"", "it was answered"
+                return
+            except TimeoutError:
+                continue
+    except (ConnectionResetError, BrokenPipeError):
+        return
+
+
+@pytest.mark.spec("P8", "SAFE-1")
+def test_a_connection_whose_request_comes_too_slowly_is_closed(
+    start: Start, tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    secret = token(tmp_path)
+    server = start(HEAD_SECONDS_MAX=0.3, BODY_SECONDS_MAX=0.3)
+    head = f"GET /healthz HTTP/1.1\r\nHost: localhost:{server.port}\r\n".encode()
+
+    def connect() -> socket.socket:
+        return socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_SECONDS)
+
+    with connect() as kept:
+        for begun in (b"", b"GET", head):
+            with subtests.test("a head that stands still", begun=begun), connect() as connection:
+                connection.sendall(begun)
+                assert connection.recv(1000) == b""
+        with subtests.test("a head that drips"), connect() as connection:
+            connection.sendall(head)
+            drip(connection, b"X-More: more\r\n")
+        with subtests.test("a body that stands still"), half_a_request(server, secret)[0] as connection:
+            assert connection.recv(1000) == b""
+        with subtests.test("a body that drips"), half_a_request(server, secret)[0] as connection:
+            drip(connection, b" ")
+        assert kept.recv(1000) == b"", "a connection without any request is closed too"
+    assert server.stop() == 0
+
+
+def test_a_connection_between_requests_and_a_body_that_keeps_coming_are_left_open(start: Start, tmp_path: Path) -> None:
+    secret = token(tmp_path)
+    server = start(HEAD_SECONDS_MAX=0.3, BODY_SECONDS_MAX=2)
+    headers = {"authorization": f"Bearer {secret}", "content-type": "application/json"}
+
+    def connect() -> socket.socket:
+        return socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_SECONDS)
+
+    def ask(connection: socket.socket) -> None:
+        connection.sendall(f"GET /healthz HTTP/1.1\r\nHost: localhost:{server.port}\r\n\r\n".encode())
+        gathered = b""
+        while not gathered.endswith(b"}}"):
+            more = connection.recv(1000)
+            assert more, "the connection was closed"
+            gathered += more
+
+    def for_longer_than_a_body_may_stand_still() -> Iterator[bytes]:
+        half, _ = half_a_request(server, secret)
+        half.settimeout(0.05)
+        with half:
+            while True:
+                yield b" " * 1000
+                with contextlib.suppress(TimeoutError):
+                    assert half.recv(1) == b""
+                    break
+        yield json.dumps({**TURN, "session": "s"}).encode()
+
+    with connect() as kept:
+        ask(kept)
+        content = for_longer_than_a_body_may_stand_still()
+        answer = httpx.post(f"{server.url}/api/v1/turns", content=content, headers=headers, timeout=PATIENCE_SECONDS)
+        assert answer.status_code == 201
+        ask(kept)
+    assert server.stop() == 0
 
 
 @pytest.fixture(scope="module")

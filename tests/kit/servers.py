@@ -20,7 +20,8 @@ PROGRAM = """
 import asyncio, json, sys
 from afterglow import daemon, settings
 given = json.loads(sys.argv[1])
-daemon.DRAIN_SECONDS_MAX = given.pop("drain_seconds", daemon.DRAIN_SECONDS_MAX)
+for name in ("DRAIN_SECONDS_MAX", "HEAD_SECONDS_MAX", "BODY_SECONDS_MAX"):
+    setattr(daemon, name, given.pop(name, getattr(daemon, name)))
 loaded = settings.load(environ={}, overrides=given)
 asyncio.run(daemon.serve(loaded, announce=lambda url, link: print(url, flush=True)))
 """
