@@ -21,11 +21,11 @@ from afterglow.blocks import extracted
 from afterglow.clock import new_fence
 from afterglow.compaction import SUNSET, Frame, Limits, choose_span, due_after, parts_of
 from afterglow.context import Context, render
-from afterglow.errors import BadInput, ClaimLost
+from afterglow.errors import BadInput, ClaimLost, Conflict
 from afterglow.guard import default_trust
 from afterglow.store.blocks import Change, Shown
 from afterglow.store.contract import Store
-from afterglow.store.log import Entry
+from afterglow.store.log import Entry, To
 from afterglow.store.stones import is_stone
 from afterglow.turns import Binding, Draft, Part, Role, Session, Turn, tool_calls
 from afterglow.work import Due
@@ -51,14 +51,11 @@ class Reply:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Address:
-    """Where a turn goes: a session by its id, or the open one of a binding, or its one of a name."""
+    """Where a turn goes, and whose binding it is."""
 
     binding: Binding
     owner: str
-    place: Binding | str
-    named: str | None = None
-    stays: bool = False
-    """Whether it goes to this session even if that has ended, as an answer goes where its question stands."""
+    to: To
 
 
 Answer = str | Reply | Sequence[Reply]
@@ -106,10 +103,9 @@ class Conversation:
         now = self._store.clock.now()
         turn, shown = await self._store.begin_exchange(
             to.owner,
-            to.place,
+            to.to,
             entry,
             lambda session: _after_the_answer(due_after(message, session, frame, now)),
-            to.named,
             boot=frame.boot.summaries,
         )
         there_already = await self._replies_to(turn, message.key, shown)
@@ -119,12 +115,15 @@ class Conversation:
             last = there_already[-1].seq
             shown = await self._store.context_rows(turn.owner, turn.session, at=last, boot=frame.boot.summaries)
         context, waited = await self._fitting(shown, frame)
-        there = replace(to, owner=turn.owner, place=turn.session, named=None, stays=True)
+        there = replace(to, owner=turn.owner, to=To(session=turn.session, late=True))
         written: list[Turn] = []
         async with aclosing(_replies(respond(context))) as replies:
             async for reply in replies:
                 draft = self._draft(reply, message, len(there_already) + len(written) + 1)
-                turn_of_reply, due = await self.write(there, draft)
+                try:
+                    turn_of_reply, due = await self.write(there, draft)
+                except Conflict as taken:  # another process answers the same message, and was first
+                    turn_of_reply, due = await self._store.turn(turn.owner, taken.session, taken.seq), False
                 written.append(turn_of_reply)
                 waited = waited or due
         return Exchanged(message=turn, replies=(*there_already, *written), context=context, due=waited)
@@ -141,7 +140,7 @@ class Conversation:
             seen[:] = [(session, due)]
             return [*also, *due]
 
-        turn = await self._store.append(to.owner, to.place, entry, asked, to.named, stays=to.stays)
+        turn = await self._store.append(to.owner, to.to, entry, asked)
         for session, _ in seen:
             self._report(session, frame.limits)
         return turn, any(each.kind == "context" for _, due in seen for each in due)

@@ -43,6 +43,7 @@ from afterglow.search.vectors import Vectors
 from afterglow.settings import Settings
 from afterglow.sources import Source
 from afterglow.store.contract import Store
+from afterglow.store.log import To
 from afterglow.store.search import KINDS
 from afterglow.store.search import Kind as SearchKind
 from afterglow.store.sqlite import SQLiteLimits, SQLiteStore
@@ -57,6 +58,7 @@ from afterglow.turns import (
     Session,
     Trust,
     Turn,
+    check_name,
     check_not_empty,
     check_text,
     is_real,
@@ -179,6 +181,8 @@ class Memory(Returning):
         text: str,
         *,
         session: str | None = None,
+        client_session: str | None = None,
+        late: bool = False,
         parts: Sequence[Part] = (),
         trust: Trust | None = None,
         origin: Origin | None = None,
@@ -192,14 +196,17 @@ class Memory(Returning):
     ) -> Turn:
         """Write down one turn; when this returns, it is on disk.
 
-        It goes to the binding's open session, to its session of the name you give (made if missing), or to a session.
-        `key` makes it safe to repeat: the same key in the same session gives back the turn that is there. Secrets are
-        taken out first, as the agent's settings say.
+        It goes to the binding's open session, to its session of the name you give, or to a session. Where that is closed or
+        missing, a new one of the same name begins. What is `late`, as a handover written after the end, and what carries the
+        id of a `client_session` belongs to its session even if that is closed, and has it summarised again.
+
+        `key` makes it safe to repeat: the same message under the same key gives back the turn that is there, `replayed`;
+        another message under it is a Conflict. Secrets are taken out first, as the agent's settings say.
         """
         binding = _binding(to)
         beside: dict[str, Any] = {"parts": parts, "recalled": recalled, "model": model, "usage": usage, "key": key}
         draft = self._draft(binding, role, text, trust=trust, origin=origin, at=at, channel=channel, **beside)
-        turn, is_due = await self._conversation.write(_address(to, session), draft, due)
+        turn, is_due = await self._conversation.write(_address(to, session, client_session, late), draft, due)
         self._look_after(turn, binding.agent, is_due)
         return turn
 
@@ -210,6 +217,7 @@ class Memory(Returning):
         respond: Respond,
         *,
         session: str | None = None,
+        client_session: str | None = None,
         parts: Sequence[Part] = (),
         at: datetime | None = None,
         trust: Trust | None = None,
@@ -225,7 +233,8 @@ class Memory(Returning):
         """
         binding = _binding(to)
         draft = self._draft(binding, "user", text, trust=trust, origin=origin, at=at, parts=parts, key=key)
-        done = await self._conversation.exchange(_address(to, session), draft, respond, window_tokens)
+        address = _address(to, session, client_session, late=False)
+        done = await self._conversation.exchange(address, draft, respond, window_tokens)
         self._look_after(done.message, binding.agent, done.due)
         return done
 
@@ -405,10 +414,19 @@ def _binding(to: Any) -> Binding:
     return to.binding if isinstance(to, Session) else to
 
 
-def _address(to: Binding | Session, named: str | None) -> Address:
+def _address(to: Binding | Session, name: str | None, client_session: str | None, late: bool) -> Address:
+    if name is not None and client_session is not None:
+        raise BadInput(
+            "a turn goes to a session of a name or to a client's own; give one of `session` and `client_session`"
+        )
+    if name is not None:
+        check_name(name, "the session's name")
     if isinstance(to, Session):
-        return Address(binding=to.binding, owner=to.owner, place=to.id)
-    return Address(binding=to, owner=to.owner, place=to, named=named)
+        if name is not None or client_session is not None:
+            raise BadInput("this goes to a Session, which says all; name one only for a Binding")
+        return Address(binding=to.binding, owner=to.owner, to=To(session=to.id, late=late))
+    goes = To(binding=to, name=name, client_session=client_session, late=late)
+    return Address(binding=to, owner=to.owner, to=goes)
 
 
 __all__ = ["EVERYONE", "Memory", "open_memory", "open_store"]

@@ -35,9 +35,16 @@ class Reading:
         count = found.last_seq - found.first_seq + 1
         return await self.turns(session, first_seq=found.first_seq, last_seq=found.last_seq, limit=count)
 
-    async def open_session(self, binding: Binding, named: str | None = None) -> Session:
-        """The binding's open session, or a new one; with a name of your own, that session, made if it is missing."""
-        return await self.store.open_session(binding, named)
+    async def open_session(
+        self, binding: Binding, named: str | None = None, *, client_session: str | None = None
+    ) -> Session:
+        """The binding's open session, or its open one of a name of your own; a new one, where there is none.
+
+        `client_session` is the id that a client gives its own session, which stays the same when it is closed.
+        """
+        if named is not None and client_session is not None:
+            raise BadInput("a session is named or is a client's own; give one of `named` and `client_session`")
+        return await self.store.open_session(binding, named, client_session=client_session)
 
     async def audit(
         self,
@@ -51,8 +58,8 @@ class Reading:
         return await self.store.audit(owner, since=since, limit=limit, before=before)
 
     async def session(self, session: str, *, owner: Scope) -> Session:
-        """The session of this name."""
-        return await self.store.session(owner, session)
+        """The newest session of this name, or the one of this id."""
+        return await self.store.session_called(owner, session)
 
     async def sessions(
         self,

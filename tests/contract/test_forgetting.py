@@ -19,7 +19,7 @@ from afterglow.store import forgetting as verbs_of_forgetting
 from afterglow.store.contract import Store
 from afterglow.store.facts import Again, Gathered, WantedFacts
 from afterglow.store.inbox import Waiting
-from afterglow.store.log import Entry, Shown
+from afterglow.store.log import Entry, Shown, To
 from afterglow.store.readings import Read
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.store.transaction import EVERYONE
@@ -464,7 +464,7 @@ async def test_another_session_of_the_same_name_may_begin(store: Store, clock: F
     session = await made(store)
     await forget_session(store, session)
     clock.move(3600)
-    await store.open_session(KATE, "talk")
+    await store.open_session(KATE, client_session="talk")
     assert (await store.append(OWNER, "talk", said("a fresh start", key="fresh"))).seq == 1
 
 
@@ -491,7 +491,7 @@ async def test_what_is_said_while_a_session_is_being_forgotten_begins_another(
     monkeypatch.setattr(verbs_of_forgetting, "TURNS_AT_ONCE", 2)
     await made(store)
     await store.forget_session(OWNER, "talk")
-    turn = await store.append(OWNER, "talk", said("I go on"), stays=True)
+    turn = await store.append(OWNER, To(session="talk", late=True), said("I go on"))
     assert turn.session != "talk" and turn.seq == 1
     assert await forgetting.finish_forgetting(store) == 1
     assert [session.id for session in await store.sessions(OWNER)] == [turn.session]
@@ -592,7 +592,7 @@ async def test_a_context_with_stones_of_every_role_is_one_that_providers_take(st
     memory = memory_over(store)
     for forgotten in ([1], [2], [3], [4], [2, 3], [1, 2, 3, 4]):
         name = "-".join(map(str, forgotten))
-        await store.open_session(KATE, name)
+        await store.open_session(KATE, client_session=name)
         for role, text, parts in (
             ("user", "look", []),
             ("assistant", "", [call]),

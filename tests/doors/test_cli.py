@@ -560,7 +560,7 @@ def test_a_closed_session_is_closed_once(run: Run, filled: Path) -> None:
 
 def test_a_session_name_that_two_owners_use_needs_the_owner(run: Run, filled: Path) -> None:
     for binding in (KATE, OTHER):
-        remember(filled, lambda memory, binding=binding: memory.open_session(binding, "main"))
+        remember(filled, lambda memory, binding=binding: memory.open_session(binding, client_session="main"))
     told = run("sessions", "show", "main", code=2).stderr
     assert f"several owners have a session 'main': {KATE.owner}, {OTHER.owner}; say whose (--owner" in " ".join(
         told.split()

@@ -189,7 +189,7 @@ def test_a_model_that_cannot_be_had_spoils_no_look_at_the_context(
 
 
 def test_a_session_without_turns_has_an_empty_context(run: Run, begun: Path) -> None:
-    remember(begun, lambda memory: memory.open_session(KATE, "new"))
+    remember(begun, lambda memory: memory.open_session(KATE, client_session="new"))
     assert run("context", "new", "--explain").stdout.startswith("0 of 8,000 tokens in 0 messages")
     assert run("compact", "new").stdout == "Nothing was folded: the session has no turns yet.\n"
 

@@ -491,7 +491,7 @@ def test_a_summary_that_another_process_is_making_is_left_to_it(run: Run, three:
 
 
 def test_a_session_in_which_nothing_was_said_needs_no_summary(run: Run, begun: Path) -> None:
-    really(begun, lambda memory: memory.open_session(KATE, "silent"))
+    really(begun, lambda memory: memory.open_session(KATE, client_session="silent"))
     nothing = "Nothing was said in it, so there is nothing to summarise.\n"
     assert run("summarize", "silent").stdout == nothing
     assert run("sunset", "silent").stdout == f"silent has ended.\n{nothing}"

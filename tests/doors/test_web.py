@@ -123,7 +123,7 @@ def requests(every: int) -> Iterator[tuple[tuple[str, str, int], str, tuple[dict
 
 async def go_round(door: Door, every: int, token_for_all: bool, **server: Any) -> int:
     """Send these requests; the answer is how many they were."""
-    session = await door.memory.open_session(KATE, "s")
+    session = await door.memory.open_session(KATE, client_session="s")
     await door.memory.append(session, "user", "The review is on 3 March.")
     seen = 0
     async with door.client(requests_per_second=0, **server) as client:
@@ -490,7 +490,7 @@ async def test_without_a_token_no_request_makes_the_server_read_a_body(door: Doo
 
 
 async def say(memory: Memory, to: Binding, session: str, *texts: str) -> None:
-    opened = await memory.open_session(to, session)
+    opened = await memory.open_session(to, client_session=session)
     for text in texts:
         await memory.append(opened, "user", text)
 
@@ -954,7 +954,7 @@ async def run(command: str, client: httpx.AsyncClient, token: str) -> httpx.Resp
 async def test_the_documented_commands_work_as_they_stand(door: Door) -> None:
     found = commands()
     assert len(found) >= 10
-    session = await door.memory.open_session(KATE, "planning")
+    session = await door.memory.open_session(KATE, client_session="planning")
     for number in range(20):
         text = f"Point {number} of the review was talked about at length, and nothing was decided."
         await door.memory.append(session, "assistant" if number % 2 else "user", text)

@@ -247,7 +247,7 @@ async def test_a_summary_is_made_by_hand_once_unless_it_is_forced(any_door: Door
 
 async def test_a_session_in_which_nothing_was_said_has_nothing_to_summarise(door: Door) -> None:
     door = with_model(door)
-    await door.memory.open_session(KATE, "talk")
+    await door.memory.open_session(KATE, client_session="talk")
     async with door.client("owner") as client:
         for query in ("", "?force=true"):
             answer = await client.post(f"{TALK}/summary{query}", json={})

@@ -245,7 +245,7 @@ async def _fill(memory: Memory) -> dict[str, str]:
     facts: dict[str, str] = {}
     for binding in (KATE, OTHER):
         word = CANARIES[binding.owner]
-        session = await memory.open_session(binding, "s" if binding is KATE else "t")
+        session = await memory.open_session(binding, client_session="s" if binding is KATE else "t")
         for n in range(24):
             text = f"Point {n} about the {word} of {word}s was talked about at length, and nothing was decided."
             await memory.append(session, "assistant" if n % 2 else "user", text, key=f"{word}-{n}")

@@ -24,9 +24,9 @@ from afterglow.adapters.messages import (
 )
 from afterglow.clock import new_id
 from afterglow.context import Context
-from afterglow.errors import BadInput
+from afterglow.errors import BadInput, Conflict
 from afterglow.memory import Memory
-from afterglow.turns import Binding, Session, Turn
+from afterglow.turns import Binding, Session
 
 BindingOf = Binding | Callable[[Mapping[str, Any]], Binding]
 """Whose conversation it is: said at once, or found in the config of a run."""
@@ -56,7 +56,6 @@ class Threads:
         self._channel = channel
         self._known: OrderedDict[tuple[Thread, str], tuple[str, int]] = OrderedDict()
         """For a message of a thread, by its key, the session and number of its turn."""
-        self._followers: dict[Thread, int] = {}
         self._sessions: OrderedDict[Thread, tuple[str, Session]] = OrderedDict()
         """For a thread the key that its last exchange begins with, and where it stands: its end is written there too."""
 
@@ -130,16 +129,7 @@ class Threads:
         return session
 
     async def _open(self, thread: Thread) -> Session:
-        if thread.name is None:
-            return await self.memory.open_session(thread.binding)
-        number = self._followers.get(thread, 1)
-        while True:
-            named = thread.name if number == 1 else f"{thread.name}~{number}"
-            session = await self.memory.open_session(thread.binding, named)
-            if session.state != "closed":
-                return session
-            number += 1
-            self._followers[thread] = number
+        return await self.memory.open_session(thread.binding, thread.name)
 
     async def _first_new(self, messages: Sequence[BaseMessage], begins: int, session: Session, thread: Thread) -> int:
         """The place of the first message that may not be in the log; what is there is not written again, by its key."""
@@ -159,7 +149,7 @@ class Threads:
         first = max(1, session.turns - _LOOKED_AT_TURNS + 1)
         for turn in await self.memory.turns(session, first_seq=first, limit=_LOOKED_AT_TURNS):
             if turn.key is not None:
-                self._note(thread, turn.key, turn)
+                self._note(thread, turn.key, turn.session, turn.seq)
 
     async def _is_new(self, session: Session, thread: Thread) -> bool:
         """Whether nothing was ever said here: then the past that the graph has is taken over."""
@@ -175,7 +165,9 @@ class Threads:
     async def _write(self, messages: Sequence[BaseMessage], session: Session, thread: Thread) -> None:
         for message in messages:
             key, said = key_of(message), spoken(message)
-            if said is not None and (thread, key) not in self._known:
+            if said is None or (thread, key) in self._known:
+                continue
+            try:
                 turn = await self.memory.append(
                     session,
                     said.role,
@@ -186,9 +178,12 @@ class Threads:
                     key=key,
                     trust="other" if said.named else None,
                 )
-                self._note(thread, key, turn)
+            except Conflict as there:  # the graph has changed a message since; the log keeps what was said first
+                self._note(thread, key, there.session, there.seq)
+            else:
+                self._note(thread, key, turn.session, turn.seq)
 
-    def _note(self, thread: Thread, key: str, turn: Turn) -> None:
-        self._known[thread, key] = turn.session, turn.seq
+    def _note(self, thread: Thread, key: str, session: str, seq: int) -> None:
+        self._known[thread, key] = session, seq
         while len(self._known) > _KNOWN_MAX:
             self._known.popitem(last=False)

@@ -254,7 +254,7 @@ class Agent:
     async def _go_on(self, hold: Hold, owner: str, session: str) -> None:
         """Hold the session that a message came to: one that began with it, or another that was begun meanwhile."""
         if hold.key is None or hold.key[1] != session:
-            found = await self.memory.session(session, owner=owner)
+            found = await self.memory.store.session(owner, session)
             await hold.move((found.owner, found.id))
 
     async def _utility(self, asked: _Asked, emit: Callable[[Event], None]) -> Done:
@@ -286,11 +286,11 @@ class Agent:
         keys = {each.key for each in messages}
         newest = await self.memory.store.current_session(messages[-1].binding)
         answered = Answered(text="", is_new=False)
-        for named, of_one in groupby(
+        for session, of_one in groupby(
             messages, lambda each: None if newest and each.session == newest.id else each.session
         ):
             together = list(of_one)
-            place = await self.memory.session(named, owner=together[0].owner) if named else together[0].binding
+            place = await self.memory.store.session(together[0].owner, session) if session else together[0].binding
             answered = await self._answer_together(place, together, keys)
         return answered
 
@@ -308,7 +308,7 @@ class Agent:
             turn, last = turns[unanswered[-1]], messages[unanswered[-1]]
             asked = _Asked(message=last.text, reason=cast("Reason", last.reason), parts=last.parts, key=last.key)
             # Where its turn stands, whatever was begun since.
-            session = await self.memory.session(turn.session, owner=turn.owner)
+            session = await self.memory.store.session(turn.owner, turn.session)
             await self._go_on(hold, session.owner, session.id)
             done = await self._exchange(session, asked, _nobody, await self._ready(session), hold)
         return Answered(text=done.text, is_new=done.exchanged is None or done.exchanged.context is not None)
@@ -362,7 +362,7 @@ class Agent:
     async def _session(self, place: Binding | Session) -> Session | None:
         """The session of a place as it is now; of a binding its open one."""
         if isinstance(place, Session):
-            return await self.memory.session(place.id, owner=place.owner)
+            return await self.memory.store.session(place.owner, place.id)
         return await self.memory.store.current_session(place)
 
 

@@ -68,12 +68,12 @@ class Order:
         return None if session is None else (session.owner, session.id)
 
     async def _session(self, place: Binding | Session, named: str | None) -> Session | None:
-        if not isinstance(place, Session) and named is None:
-            return await self._store.current_session(place)
+        if not isinstance(place, Session):
+            return await self._store.current_session(place, named=named)
         try:
-            return await self._store.session(place.owner, place.id if isinstance(place, Session) else named or "")
+            return await self._store.session(place.owner, place.id)
         except NotFound:
-            return place if isinstance(place, Session) else None
+            return place
 
     def lock(self, key: _Key) -> asyncio.Lock:
         lock = self._locks.get(key)

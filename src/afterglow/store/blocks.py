@@ -20,7 +20,7 @@ from afterglow.store import log, queue, search, sessions, summaries
 from afterglow.store.rows import from_row, insert, to_row
 from afterglow.store.transaction import Row, Tx
 from afterglow.summaries import Summary
-from afterglow.turns import Binding, Session, Turn
+from afterglow.turns import Session, Turn
 from afterglow.work import Claim, Due
 
 
@@ -62,16 +62,15 @@ class Change:
 
 def begin_exchange(
     tx: Tx,
-    to: Binding | str,
+    to: log.To,
     entry: log.Entry,
-    named: str | None,
     fresh: sessions.Fresh,
     due: log.Asked,
     tail_turns: int,
     boot: int,
     now_us: int,
 ) -> tuple[Turn, Shown]:
-    turn = log.append(tx, to, entry, named, fresh, due)
+    turn = log.append(tx, to, entry, fresh, due)
     newest = sessions.session(tx, turn.session).turns == turn.seq
     # What is shown now is found by an index; what was shown at some turn takes a look at every block there ever was.
     return turn, context_rows(tx, turn.session, None if newest else turn.seq, tail_turns, boot, now_us)

@@ -17,6 +17,7 @@ from afterglow.errors import (
     AfterglowError,
     BadInput,
     ClaimLost,
+    Conflict,
     ModelBusy,
     ModelError,
     NotAllowed,
@@ -32,6 +33,7 @@ _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 # The first that fits counts, so the narrower come first.
 _STATUS: Sequence[tuple[type[AfterglowError], int]] = (
     (NotFound, 404),
+    (Conflict, 409),
     (BadInput, 400),
     (NotAllowed, 403),
     (ClaimLost, 409),

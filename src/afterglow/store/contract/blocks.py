@@ -8,10 +8,10 @@ from functools import partial
 
 from afterglow.compaction import Block
 from afterglow.context import Report
-from afterglow.store import audited, blocks
+from afterglow.store import audited, blocks, log
 from afterglow.store.blocks import Change, Made, Shown
 from afterglow.store.contract.running import Running
-from afterglow.store.log import Asked, Entry
+from afterglow.store.log import Asked, Entry, To
 from afterglow.store.transaction import Scope
 from afterglow.turns import Binding, Session, Turn
 from afterglow.work import Claim, Due
@@ -23,10 +23,9 @@ class BlockVerbs(Running):
     async def begin_exchange(
         self,
         owner: str,
-        to: Binding | str,
+        to: Binding | str | To,
         entry: Entry,
         due: Asked = (),
-        named: str | None = None,
         *,
         tail_turns: int = 2000,
         boot: int = 0,
@@ -34,9 +33,8 @@ class BlockVerbs(Running):
         """`append`, and all that the context with this turn is made of, in one transaction: nothing comes between."""
         run = partial(
             blocks.begin_exchange,
-            to=to,
+            to=log.where(to),
             entry=entry,
-            named=named,
             fresh=self._fresh(),
             due=due,
             tail_turns=tail_turns,
