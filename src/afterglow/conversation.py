@@ -23,11 +23,12 @@ from afterglow.compaction import SUNSET, Frame, Limits, choose_span, due_after, 
 from afterglow.context import Context, render
 from afterglow.errors import BadInput, ClaimLost, Conflict
 from afterglow.guard import default_trust
+from afterglow.order import Hold, Order
 from afterglow.store.blocks import Change, Shown
 from afterglow.store.contract import Store
 from afterglow.store.log import Entry, To
 from afterglow.store.stones import is_stone
-from afterglow.turns import Binding, Draft, Part, Role, Session, Turn, tool_calls
+from afterglow.turns import Binding, Draft, Part, Role, Session, Turn, check_name, tool_calls
 from afterglow.work import Due
 
 _log = logging.getLogger(__name__)
@@ -56,6 +57,29 @@ class Address:
     binding: Binding
     owner: str
     to: To
+
+    @classmethod
+    def of(
+        cls,
+        to: Binding | Session,
+        *,
+        name: str | None = None,
+        client_session: str | None = None,
+        late: bool = False,
+    ) -> Address:
+        """What a caller means: a binding's open session, its one of a name or a client's own, or this session."""
+        if isinstance(to, Session):
+            if name is not None or client_session is not None:
+                raise BadInput("a Session says where a turn goes; `session` and `client_session` are for a Binding")
+            return cls(binding=to.binding, owner=to.owner, to=To(session=to.id, late=late))
+        if not isinstance(to, Binding):  # pyright: ignore[reportUnnecessaryIsInstance] - not every caller checks
+            raise BadInput(f"a turn goes to a Binding or a Session; this is a {type(to).__name__}")
+        if name is not None and client_session is not None:
+            raise BadInput("a session has a name or is a client's own; give one of `session` and `client_session`")
+        if name is not None:
+            check_name(name, "the session's name")
+        goes = To(binding=to, name=name, client_session=client_session, late=late)
+        return cls(binding=to, owner=to.owner, to=goes)
 
 
 Answer = str | Reply | Sequence[Reply]
@@ -92,12 +116,19 @@ class Conversation:
         self._store = store
         self._frame_of = frame_of
         self._prepare = prepare
+        self.order = Order(store)
         self._reported: set[str] = set()
 
     async def exchange(
         self, to: Address, message: Draft, respond: Respond, window_tokens: int | None = None
     ) -> Exchanged:
-        """One message through the log, the context, whoever answers, and the log again."""
+        """One message through the log, the context, whoever answers, and the log again, while no other is in its session."""
+        async with self.order.alone(to.owner, to.to) as hold:
+            return await self._exchange_alone(hold, to, message, respond, window_tokens)
+
+    async def _exchange_alone(
+        self, hold: Hold, to: Address, message: Draft, respond: Respond, window_tokens: int | None
+    ) -> Exchanged:
         frame = within(self._frame_of(to.binding.agent), window_tokens)
         entry = await self._prepare(message, to.binding.agent)
         now = self._store.clock.now()
@@ -108,6 +139,7 @@ class Conversation:
             lambda session: _after_the_answer(due_after(message, session, frame, now)),
             boot=frame.boot.summaries,
         )
+        await hold.move((turn.owner, turn.session))
         there_already = await self._replies_to(turn, message.key, shown)
         if _is_complete(there_already) or is_stone(turn.removed):  # what was forgotten is not answered again
             return Exchanged(message=turn, replies=there_already, context=None)

@@ -43,7 +43,6 @@ from afterglow.search.vectors import Vectors
 from afterglow.settings import Settings
 from afterglow.sources import Source
 from afterglow.store.contract import Store
-from afterglow.store.log import To
 from afterglow.store.search import KINDS
 from afterglow.store.search import Kind as SearchKind
 from afterglow.store.sqlite import SQLiteLimits, SQLiteStore
@@ -58,7 +57,6 @@ from afterglow.turns import (
     Session,
     Trust,
     Turn,
-    check_name,
     check_not_empty,
     check_text,
     is_real,
@@ -167,6 +165,7 @@ class Memory(Returning):
         self.files = MemoryFiles(store, settings.data_dir, self.intake.prepare, ZoneInfo(settings.zone))
         self.reading = Facts(store, self.means_of, Near(store, lambda: self._meaning))
         self._conversation = Conversation(store, self.frame_of, self.intake.prepared)
+        self.order = self._conversation.order
         own: dict[Kind, Act] = {kind: act for kind, act in self.acts.items() if kind in ANYBODYS or kind == "vectors"}
         over = partial(unname_if_gone, store, settings.data_dir)
         self._worker = Worker(store, own, holder=holder_name(), limits=work_limits(settings), over=over)
@@ -203,11 +202,11 @@ class Memory(Returning):
         `key` makes it safe to repeat: the same message under the same key gives back the turn that is there, `replayed`;
         another message under it is a Conflict. Secrets are taken out first, as the agent's settings say.
         """
-        binding = _binding(to)
+        address = Address.of(to, name=session, client_session=client_session, late=late)
         beside: dict[str, Any] = {"parts": parts, "recalled": recalled, "model": model, "usage": usage, "key": key}
-        draft = self._draft(binding, role, text, trust=trust, origin=origin, at=at, channel=channel, **beside)
-        turn, is_due = await self._conversation.write(_address(to, session, client_session, late), draft, due)
-        self._look_after(turn, binding.agent, is_due)
+        draft = self._draft(address.binding, role, text, trust=trust, origin=origin, at=at, channel=channel, **beside)
+        turn, is_due = await self._conversation.write(address, draft, due)
+        self._look_after(turn, address.binding.agent, is_due)
         return turn
 
     async def exchange(
@@ -229,13 +228,13 @@ class Memory(Returning):
 
         `respond` is any callable, sync or async, that gives a text, a Reply, or several where tools were used. Whatever it
         raises reaches you; the message is in the log by then. With a `key` a message that was answered is not answered
-        again. A context over `window_tokens`, where the settings allow more, is folded first.
+        again. A message that comes while another of its session is being answered waits for that answer. A context over
+        `window_tokens`, where the settings allow more, is folded first.
         """
-        binding = _binding(to)
-        draft = self._draft(binding, "user", text, trust=trust, origin=origin, at=at, parts=parts, key=key)
-        address = _address(to, session, client_session, late=False)
+        address = Address.of(to, name=session, client_session=client_session)
+        draft = self._draft(address.binding, "user", text, trust=trust, origin=origin, at=at, parts=parts, key=key)
         done = await self._conversation.exchange(address, draft, respond, window_tokens)
-        self._look_after(done.message, binding.agent, done.due)
+        self._look_after(done.message, address.binding.agent, done.due)
         return done
 
     async def settle(self, seconds: float | None = None) -> None:
@@ -405,28 +404,6 @@ class Memory(Returning):
     def embedder(self) -> Embedder | None:
         """The embedder that the settings name."""
         return self.means_of.embedder()
-
-
-def _binding(to: Any) -> Binding:
-    """The address behind what a caller names."""
-    if not isinstance(to, Binding | Session):
-        raise BadInput(f"a turn goes to a Binding or a Session; this is a {type(to).__name__}")
-    return to.binding if isinstance(to, Session) else to
-
-
-def _address(to: Binding | Session, name: str | None, client_session: str | None, late: bool) -> Address:
-    if name is not None and client_session is not None:
-        raise BadInput(
-            "a turn goes to a session of a name or to a client's own; give one of `session` and `client_session`"
-        )
-    if name is not None:
-        check_name(name, "the session's name")
-    if isinstance(to, Session):
-        if name is not None or client_session is not None:
-            raise BadInput("this goes to a Session, which says all; name one only for a Binding")
-        return Address(binding=to.binding, owner=to.owner, to=To(session=to.id, late=late))
-    goes = To(binding=to, name=name, client_session=client_session, late=late)
-    return Address(binding=to, owner=to.owner, to=goes)
 
 
 __all__ = ["EVERYONE", "Memory", "open_memory", "open_store"]

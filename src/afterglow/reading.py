@@ -68,9 +68,10 @@ class Reading:
         limit: int = 50,
         before: Session | Place | None = None,
         state: SessionState | None = None,
+        named: str | None = None,
     ) -> list[Session]:
-        """Sessions, newest first; all of them, or those of one state."""
-        return await self.store.sessions(owner, limit=limit, before=before, state=state)
+        """Sessions, newest first; all of them, or those of one state or of one name."""
+        return await self.store.sessions(owner, limit=limit, before=before, state=state, named=named)
 
     async def turns(
         self, session: Session, *, first_seq: int = 1, last_seq: int | None = None, limit: int = 100

@@ -368,14 +368,39 @@ async def test_a_turn_is_written_once_under_its_key_and_read_back_as_it_was(any_
     }
     async with any_door.client("agent") as client:
         first, again = [await client.post("/api/v1/turns", json=given) for _ in range(2)]
-        assert (first.status_code, again.status_code) == (201, 201)
+        assert (first.status_code, again.status_code) == (201, 200)
         written = check(first)
-        assert check(again) == written
+        assert check(again) == {**written, "replayed": True}
+        other = await client.post("/api/v1/turns", json={**given, "text": "something else"})
+        assert (other.status_code, check(other)["error"]["kind"]) == (409, "Conflict")
         kept = check(await client.get("/api/v1/sessions/morning/turns/1", params={"owner": KATE.owner}))
     assert kept == written
-    expected = {name: given[name] for name in ("role", "text", "session", "key", "parts", "model", "usage", "channel")}
+    expected = {name: given[name] for name in ("role", "text", "key", "parts", "model", "usage", "channel")}
     assert {name: written[name] for name in expected} == expected
     assert (written["seq"], written["at"], written["owner"]) == (1, "2026-03-02T12:00:00Z", KATE.owner)
+
+
+@pytest.mark.spec("DOOR-3", "LOG-7")
+async def test_a_message_to_an_ended_session_lands_in_none_of_another_name(any_door: Door) -> None:
+    async with any_door.client("owner") as client:
+
+        async def sent(**to: Any) -> str:
+            return check(await client.post("/api/v1/turns", json={**TURN, **to}))["session"]
+
+        first, other = await sent(session="a"), await sent(session="b")
+        (await client.post("/api/v1/sessions/a/sunset", json={})).raise_for_status()
+        late = await sent(session="a", late=True)
+        following = await sent(session="a")
+        assert late == first
+        assert following not in (first, other)
+        assert check(await client.get("/api/v1/sessions/a"))["id"] == following
+        assert check(await client.get(f"/api/v1/sessions/{quote(first)}"))["state"] == "closed"
+
+        client_own = await sent(client_session="c-1")
+        (await client.post("/api/v1/sessions/c-1/sunset", json={})).raise_for_status()
+        assert await sent(client_session="c-1") == client_own == "c-1"
+        both = await client.post("/api/v1/turns", json={**TURN, "session": "a", "client_session": "c-1"})
+        assert (both.status_code, "give one of" in check(both)["error"]["message"]) == (400, True)
 
 
 @pytest.mark.spec("LOG-4")

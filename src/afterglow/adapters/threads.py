@@ -153,9 +153,9 @@ class Threads:
 
     async def _is_new(self, session: Session, thread: Thread) -> bool:
         """Whether nothing was ever said here: then the past that the graph has is taken over."""
-        if session.turns or thread.name is not None:
-            return not session.turns and session.id == thread.name
-        return len(await self.memory.sessions(owner=session.owner, limit=2)) == 1
+        if session.turns:
+            return False
+        return len(await self.memory.sessions(owner=session.owner, limit=2, named=thread.name)) == 1
 
     def _name(self, messages: Sequence[BaseMessage]) -> None:
         """Each message has an id from now on; LangGraph gives one only to those that go through its own list."""

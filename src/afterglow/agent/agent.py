@@ -18,16 +18,17 @@ from afterglow.agent.events import REASONS, Done, Event, Reason
 from afterglow.agent.handing import Handle, OnReply
 from afterglow.agent.line import Answered, Line
 from afterglow.agent.manner import Manner, Manners
-from afterglow.agent.order import Hold, Order, leave
 from afterglow.agent.tasks import Tasks
 from afterglow.clock import new_id
 from afterglow.context import Context
-from afterglow.conversation import Reply, last_word
+from afterglow.conversation import Address, Reply, last_word
 from afterglow.errors import BadInput
 from afterglow.forgetting import unname_if_gone
 from afterglow.memory import Memory
 from afterglow.model import Model
+from afterglow.order import Hold, leave
 from afterglow.store.inbox import WAITING_MAX, Waiting
+from afterglow.store.log import To
 from afterglow.telling import Deliver
 from afterglow.turns import Binding, Draft, Part, Session, Turn, check_not_empty
 from afterglow.work import Kind
@@ -57,7 +58,7 @@ class Agent:
         self.memory = memory
         self.binding = binding
         self._manners = Manners(memory, model, tools, instructions)
-        self._order = Order(memory.store)
+        self._order = memory.order
         self._line = Line(
             memory.store,
             self._answer_waiting,
@@ -216,7 +217,8 @@ class Agent:
 
     async def _answer(self, place: Binding | Session, asked: _Asked, emit: Callable[[Event], None]) -> Done:
         manner = await self._ready(place)
-        async with self._order.alone(place, asked.session) as hold:
+        address = Address.of(place, name=asked.session)
+        async with self._order.alone(address.owner, address.to) as hold:
             return await self._exchange(place, asked, emit, manner, hold)
 
     async def _ready(self, place: Binding | Session) -> Manner:
@@ -277,7 +279,7 @@ class Agent:
         await running.graph()
         manner = self._manners.of(session.binding.agent)
         run = running.talk(self.memory, manner, emit, binding=session.binding, session=session)
-        async with self._order.alone(session):
+        async with self._order.alone(session.owner, To(session=session.id)):
             return Done(text=await running.result(run, "session_timeout"))
 
     async def _answer_waiting(self, messages: Sequence[Waiting]) -> Answered:
@@ -298,7 +300,8 @@ class Agent:
         self, place: Binding | Session, messages: Sequence[Waiting], keys: Collection[str]
     ) -> Answered:
         """One answer to messages of one session: the earlier ones are said, the last is answered."""
-        async with self._order.alone(place) as hold:
+        address = Address.of(place)
+        async with self._order.alone(address.owner, address.to) as hold:
             # All of them, so that they are in the log before anything else can fail.
             turns = [await self._written(place, each) for each in messages]
             there = [await self._answer_there(*each, keys) for each in zip(turns, messages, strict=True)]

@@ -194,13 +194,19 @@ def current_session(tx: Tx, binding: Binding, named: str | None) -> Session | No
 
 
 def sessions(
-    tx: Tx, limit: int, before: tuple[int, str, str] | None, state: SessionState | None = None
+    tx: Tx,
+    limit: int,
+    before: tuple[int, str, str] | None,
+    state: SessionState | None = None,
+    named: str | None = None,
 ) -> list[Session]:
     last_at, owner, session_id = before or (2**62, "", "")
+    of_name, chosen = ("", {}) if named is None else ("AND name = :name", {"name": named})
     rows = tx.rows(
-        """SELECT * FROM sessions WHERE {mine} AND (last_at, owner, id) < (:last_at, :owner, :id)
-             AND state = coalesce(:state, state)
-           ORDER BY last_at DESC, owner DESC, id DESC LIMIT :limit""",
+        f"""SELECT * FROM sessions WHERE {{mine}} AND (last_at, owner, id) < (:last_at, :owner, :id)
+              AND state = coalesce(:state, state) {of_name}
+            ORDER BY last_at DESC, owner DESC, id DESC LIMIT :limit""",
+        **chosen,
         state=state,
         last_at=last_at,
         owner=owner,

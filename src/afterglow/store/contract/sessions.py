@@ -60,9 +60,10 @@ class SessionVerbs(Running):
         limit: int = 50,
         before: Session | Place | None = None,
         state: SessionState | None = None,
+        named: str | None = None,
     ) -> list[Session]:
         """Sessions, the one with the newest turn first; `before` is the last of the page before."""
-        run = partial(sessions.sessions, limit=limit, before=key_of(before), state=state)
+        run = partial(sessions.sessions, limit=limit, before=key_of(before), state=state, named=named)
         return await self._read("sessions", scope, run)
 
     async def sessions_by_name(self, scope: Scope, *, limit: int = 50, after: Session | None = None) -> list[Session]:
