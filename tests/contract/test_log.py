@@ -165,6 +165,10 @@ async def test_a_message_to_a_closed_session_of_a_name_opens_another_of_that_nam
     assert (await store.session_called(KATE.owner, "a")).id == by_name.session
     assert (await store.session_called(KATE.owner, first.session)).state == "closed"
     assert (await store.open_session(KATE, "a")).id == by_name.session
+    by_either = [
+        await store.append(KATE.owner, To(binding=KATE, name=each), said("x")) for each in (first.session, "a")
+    ]
+    assert {turn.session for turn in by_either} == {by_name.session}
     with pytest.raises(BadInput, match="has followed it"):
         await store.reopen_session(KATE.owner, first.session)
     await store.close_session(KATE.owner, other.session)  # a newer session of another name does not follow it

@@ -60,7 +60,7 @@ def exchanges(count: int, reply: str = f"I see. {PADDING}", named: str = "talk")
             return reply
 
         for number in range(count):
-            await memory.exchange(KATE, f"FACT-{number} {PADDING}", respond, session=named)
+            await memory.exchange(KATE, f"FACT-{number} {PADDING}", respond, client_session=named)
             await memory.settle()
 
     return act
@@ -138,7 +138,7 @@ def test_explain_counts_what_a_block_lost_and_names_the_first(run: Run, unfolded
     paths = " ".join(f"/srv/photos/{number}/scan-{number}.jpg" for number in range(200))
 
     async def act(memory: Memory) -> None:
-        await memory.exchange(KATE, f"Sort these: {paths}", lambda context: "I do.", session="talk")
+        await memory.exchange(KATE, f"Sort these: {paths}", lambda context: "I do.", client_session="talk")
 
     remember(unfolded, act)
     remember(unfolded, exchanges(4))
@@ -160,7 +160,7 @@ def test_a_system_prompt_that_alone_is_over_the_limit_is_told_in_a_sentence(run:
 
     async def act(memory: Memory) -> None:
         reply = Reply(text="Yes.", usage={"input_tokens": 9000, "output_tokens": 2})
-        await memory.exchange(KATE, "Hello?", lambda context: reply, session="talk")
+        await memory.exchange(KATE, "Hello?", lambda context: reply, client_session="talk")
 
     remember(begun, act)
     text = " ".join(run("context", "talk", "--explain").stdout.split())
@@ -340,7 +340,7 @@ def test_a_block_is_expanded_to_its_turns_and_to_its_blocks(
 @pytest.mark.spec("CTX-6", "LOG-6")
 def test_a_turn_that_is_put_away_is_expanded_whole(run: Run, begun: Path) -> None:
     giant = "start " + "x " * 50_000 + "end"
-    remember(begun, lambda memory: memory.append(KATE, "user", giant, session="talk"))
+    remember(begun, lambda memory: memory.append(KATE, "user", giant, client_session="talk"))
     assert "afterglow expand talk --turn N" in run("context", "talk").stderr.replace("\n", " ")
     assert run("expand", "talk", "--turn", "1").stdout == giant + "\n"
 

@@ -98,7 +98,7 @@ def three(run: Run, folder: Path, prepare: Prepare) -> Path:
         for days, name in zip((3, 2, 1), NAMES, strict=True):
 
             async def say(memory: Memory, name: str = name) -> None:
-                await memory.append(KATE, "user", likes(name), session=name)
+                await memory.append(KATE, "user", likes(name), client_session=name)
 
             really(folder, say, ago(days=days))
 
@@ -203,7 +203,7 @@ def test_broken_off_it_says_what_was_kept_of_the_session_under_way(
             *(f"The weather was fine. {'It rained a little. ' * 40}" for _ in range(3)),
             "Something else entirely.",
         ):
-            await memory.append(KATE, "user", text, session="gamma")
+            await memory.append(KATE, "user", text, client_session="gamma")
 
     really(three, say)
     monkeypatch.setenv("AFTERGLOW_FACTS__PART_TOKENS", "200")

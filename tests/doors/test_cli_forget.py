@@ -62,7 +62,7 @@ def test_who_forgets_a_turn_again_is_told_that_nothing_is_proved_by_it(run: Run,
 
 
 def test_where_all_that_is_forgotten_is_too_short_no_search_is_spoken_of(run: Run, folder: Path, session: str) -> None:
-    really(folder, lambda memory: memory.append(KATE, "user", "yes", session=session))
+    really(folder, lambda memory: memory.append(KATE, "user", "yes", client_session=session))
     done = run("forget", "turn", session, "3", "--yes", "--verify", code=1).stdout
     assert "Nothing of it could be looked for.\nNot searched: 1 text is too short to be looked for" in done
     assert "nothing of it was found" not in done

@@ -49,8 +49,10 @@ def say(name: str, text: str = "", to: Binding | None = None) -> Callable[[Memor
 
     async def act(memory: Memory) -> None:
         binding = to or Binding(agent="kate", channel="web", sender=name)
-        await memory.append(binding, "user", text or f"Please look at {name}. We decided to keep it.", session=name)
-        await memory.append(binding, "assistant", f"I looked at {name}, it is fine.", session=name)
+        await memory.append(
+            binding, "user", text or f"Please look at {name}. We decided to keep it.", client_session=name
+        )
+        await memory.append(binding, "assistant", f"I looked at {name}, it is fine.", client_session=name)
 
     return act
 
@@ -514,8 +516,10 @@ def test_a_session_is_cleared_and_restored_by_hand(run: Run, begun: Path) -> Non
     assert run("sessions", "restore", "talk").stdout == "talk is open again, with all its turns.\n"
     assert "nothing to restore" in run("sessions", "restore", "talk", code=2).stderr
     run("sessions", "clear", "talk")
-    really(begun, say("next", to=KATE))
-    assert "'next' has followed it on the same binding" in one_line(run("sessions", "restore", "talk", code=2).stderr)
+    really(begun, lambda memory: memory.append(KATE, "user", "Once more.", session="talk"))
+    following = asked(run, "sessions", "show", "talk")["session"]["id"]
+    assert "nothing to restore" in run("sessions", "restore", "talk", code=2).stderr, "the newest of that name is open"
+    assert following != "talk"
 
 
 def test_sessions_are_listed_with_their_state_and_what_they_were_about(

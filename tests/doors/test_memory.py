@@ -351,7 +351,7 @@ async def test_what_came_before_a_line_that_is_wrong_is_imported_as_it_says(
     memory: Memory, other_memory: Memory, broken: str
 ) -> None:
     for text in ("first", "second", "third"):
-        await memory.append(KATE, "user", text, session="s")
+        await memory.append(KATE, "user", text, client_session="s")
     exported = [line async for line in export_lines(memory)]
     (at,) = [number for number, line in enumerate(exported) if '"third"' in line]
     with pytest.raises(BadInput, match=f"^line {at + 1}: .*What came before it is imported"):

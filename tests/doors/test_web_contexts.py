@@ -38,7 +38,9 @@ def with_model(door: Door, model: ScriptedModel, *answers: str | Exception, **co
 
 async def talk(memory: Memory, count: int, *, named: str = "talk", to: Binding = KATE) -> Session:
     for number in range(count):
-        await memory.exchange(to, f"FACT-{number:05d} {PADDING}", lambda context: f"I see. {PADDING}", session=named)
+        await memory.exchange(
+            to, f"FACT-{number:05d} {PADDING}", lambda context: f"I see. {PADDING}", client_session=named
+        )
         await memory.settle()
     return await memory.session(named, owner=to.owner)
 

@@ -116,7 +116,7 @@ async def test_a_session_is_opened_goes_idle_and_is_closed(door: Door) -> None:
         first, again = [check(await client.post("/api/v1/sessions", json=SAID)) for _ in range(2)]
         assert first == again and first["state"] == "open"
         named = check(await client.post("/api/v1/sessions", json={**SAID, "session": "planning"}))
-        assert (named["id"], named["owner"]) == ("planning", KATE.owner)
+        assert (named["name"], named["owner"]) == ("planning", KATE.owner)
         for number in range(6):
             await door.memory.append(KATE, "user", f"Point {number} of the review was agreed on.", session="planning")
         assert check(await client.post("/api/v1/sessions/planning/idle", json={}))["state"] == "idle"
@@ -192,7 +192,7 @@ async def test_what_was_exported_is_imported_and_a_second_time_brings_nothing(
     door: Door, tmp_path: Path, clock: FixedClock
 ) -> None:
     for text in ("one\u2028line", "two"):
-        await door.memory.append(KATE, "user", text, session="s")
+        await door.memory.append(KATE, "user", text, client_session="s")
     async with door.client("owner") as client:
         lines = (await client.get("/api/v1/export")).content
     store = await SQLiteStore.open(tmp_path / "other.db", clock)

@@ -378,16 +378,15 @@ def _session_for(tx: Tx, to: To, fresh: Fresh, at_us: int) -> Row | None:
         sessions.of_client(tx, to.binding, to.client_session, fresh, at_us)
         return sessions.find(tx, to.client_session, lock=True)
     if to.name is not None:
-        return sessions.newest_named(tx, to.binding, to.name, lock=True)
+        return sessions.called(tx, to.binding, to.name, lock=True)
     return sessions.newest(tx, to.binding, lock=True)
 
 
 def _follower(tx: Tx, to: To, session: Row | None, fresh: Fresh, at_us: int) -> Row:
     """The session that a message goes to instead of a closed or missing one: one of the same name, or of none."""
-    if to.binding is not None:
-        return sessions.follow(tx, to.binding, to.name, fresh, at_us)
-    assert session is not None, "who names a session by its id has been refused where there is none"
-    return sessions.follow(tx, sessions.binding_of(session), session["name"], fresh, at_us)
+    binding = to.binding or sessions.binding_of(sessions.existing(session, to.session or ""))
+    name = session["name"] if session is not None and (to.session or to.name) else to.name
+    return sessions.follow(tx, binding, name, fresh, at_us)
 
 
 def _replay(tx: Tx, written: Turn, draft: Draft) -> Turn:

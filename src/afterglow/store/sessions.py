@@ -54,9 +54,9 @@ def open_session(
 ) -> Session:
     if client_session is not None:
         return record(of_client(tx, binding, client_session, fresh, at_us))
-    row = newest(tx, binding) if named is None else newest_named(tx, binding, named)
+    row = newest(tx, binding) if named is None else called(tx, binding, named)
     if row is None or row["state"] == "closed":
-        row = follow(tx, binding, named, fresh, at_us)
+        row = follow(tx, binding, row["name"] if row is not None and named else named, fresh, at_us)
     return record(row)
 
 
@@ -182,14 +182,14 @@ def session_called(tx: Tx, called: str) -> Session:
             tx.rows("SELECT DISTINCT owner FROM sessions WHERE {mine} AND name = :name ORDER BY owner", name=called),
             called,
         )
-    newest = tx.row(
+    row = tx.row(
         "SELECT * FROM sessions WHERE {mine} AND name = :name ORDER BY created_at DESC, id DESC LIMIT 1", name=called
     )
-    return record(existing(newest or find(tx, called), called))
+    return record(existing(row or find(tx, called), called))
 
 
 def current_session(tx: Tx, binding: Binding, named: str | None) -> Session | None:
-    row = newest(tx, binding) if named is None else newest_named(tx, binding, named)
+    row = newest(tx, binding) if named is None else called(tx, binding, named)
     return None if row is None or row["state"] == "closed" else record(row)
 
 
@@ -372,6 +372,14 @@ def newest_named(
     )
 
 
+def called(tx: Tx, binding: Binding, name: str, lock: bool = False) -> Row | None:
+    """The binding's newest session of this name, or the one of this id."""
+    row = newest_named(tx, binding, name, lock)
+    if row is None and (row := find(tx, name, lock)) is not None and binding_of(row) != binding:
+        return None
+    return row
+
+
 def follow(tx: Tx, binding: Binding, name: str | None, fresh: Fresh, at_us: int) -> Row:
     """A new session of this name, or of none, on the binding; or the one that another process opened a moment ago."""
     _lock_owner(tx, at_us)
@@ -380,7 +388,7 @@ def follow(tx: Tx, binding: Binding, name: str | None, fresh: Fresh, at_us: int)
         return existing(find(tx, row["id"], lock=True), row["id"])
     if name is not None:
         check_name(name, "the session's name")
-        fresh = replace(fresh, id=f"{name[: NAME_CHARS_MAX - 8]}~{fresh.id[-7:]}")
+        fresh = replace(fresh, id=f"{name[: NAME_CHARS_MAX - 8]}-{fresh.id[-7:]}")
     return _insert_session(tx, binding, fresh, at_us, name=name)
 
 
