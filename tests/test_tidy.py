@@ -20,7 +20,7 @@ LAYERS = [
     "checks compaction context digest excerpts facts fold guard guard_signs pairing primary summaries terms transcript "
     "work channels",
     "store",
-    "search sources memory_files",
+    "search sources memory_files order",
     "behind blocks contexts conversation endings extraction forgetting log_lines proof reconciling steward worker inbound "
     "proactive prose telling",
     "ending forget health intake manual means memory reading recollection remembering returning working",

@@ -567,6 +567,7 @@ VERBS: dict[str, Verb] = {
     "open_session": lambda store: store.open_session(_side(KATE, "new")),
     "close_session": lambda store: store.close_session(KATE.owner, "to-close"),
     "session": lambda store: store.session(KATE.owner, "talk"),
+    "session_called": lambda store: store.session_called(KATE.owner, "talk"),
     "current_session": lambda store: store.current_session(KATE),
     "sessions": lambda store: store.sessions(KATE.owner),
     "sessions_by_name": lambda store: store.sessions_by_name(KATE.owner),

@@ -561,7 +561,7 @@ _SAFETY = (
     # guards: AGENT-6 – two messages of one session are answered at the same time, and neither answer knows of the other.
     Removal(
         name="exchanges-side-by-side",
-        file="agent/order.py",
+        file="order.py",
         old="if self._order.live.get(key) not in _inside.get():",
         new="if False:",
     ),

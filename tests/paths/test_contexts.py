@@ -125,7 +125,7 @@ async def test_a_session_that_begins_after_an_absence_asks_about_the_hours_since
 @pytest.mark.spec("SRC-1", "P12")
 async def test_what_sources_reported_in_one_session_is_known_in_the_owners_others(store: Store) -> None:
     async def reported(binding: Binding, session: str, minutes: int, asked: int) -> dict[str, datetime]:
-        await store.open_session(binding, session)
+        await store.open_session(binding, client_session=session)
         end, asked_at = (NOON + timedelta(minutes=each) for each in (minutes, asked))
         late = replace(report(session), end_at=end, asked_at=asked_at)
         await store.commit_blocks(binding.owner, session, change(reports=(late,)))
@@ -141,7 +141,7 @@ async def test_what_sources_reported_in_one_session_is_known_in_the_owners_other
     await store.join(OTHER.owner, KATE.owner)
     assert await store.source_watermarks(KATE.owner, "kate") == until(-5)
     assert await store.source_watermarks(KATE.owner, "bob") == {}
-    given = await store.open_session(KATE, "imported")
+    given = await store.open_session(KATE, client_session="imported")
     given = replace(given, folded=replace(given.folded, version=1))
     known = replace(report(given.id), number=1, end_at=NOON - timedelta(minutes=3))
     await store.restore_blocks(given, [], [known], "~~~ mark ~~~")
