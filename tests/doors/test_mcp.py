@@ -197,7 +197,7 @@ AGREED = ElicitResult(action="accept", content={"confirm": True})
 @pytest.mark.spec("DOOR-4", "SAFE-3", "FACT-11")
 @for_each("mode", ["legacy", "auto"])
 async def test_a_program_forgets_only_what_the_person_agrees_to(memory: Memory, mode: str) -> None:
-    await memory.append(KATE, "user", "My cat is called Mog.", session=mode)
+    await memory.append(KATE, "user", "My cat is called Mog.", client_session=mode)
     session = await memory.session(mode, owner=KATE.owner)
     asked_of_person: list[str] = []
     answers = [
@@ -228,7 +228,7 @@ async def test_a_program_forgets_only_what_the_person_agrees_to(memory: Memory, 
 @pytest.mark.spec("DOOR-4", "SAFE-3")
 @for_each("mode", ["legacy", "auto"])
 async def test_where_the_person_cannot_be_asked_it_names_the_command(memory: Memory, mode: str) -> None:
-    await memory.append(KATE, "user", "hello", session=f"s of {mode}")
+    await memory.append(KATE, "user", "hello", client_session=f"s of {mode}")
     fact = await memory.facts.add(KATE.owner, f"Ana prefers tea, says {mode}.")
     commands = {
         f"afterglow forget fact {fact.id}": {"fact": fact.id},

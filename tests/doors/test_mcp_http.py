@@ -264,12 +264,14 @@ async def test_the_official_client_uses_a_real_server(start: Start, tmp_path: Pa
     assert server.errors == ""
 
 
-@pytest.mark.whole
-async def test_a_client_of_the_handshake_era_is_served_too(start: Start, tmp_path: Path) -> None:
+async def test_two_clients_of_the_handshake_era_have_a_session_each(start: Start, tmp_path: Path) -> None:
     server = start()
     secret = await add_token(tmp_path, owner=KATE.owner)
     async with httpx2.AsyncClient(headers={"authorization": f"Bearer {secret}"}) as http_client:
-        transport = streamable_http_client(f"{server.url}/mcp", http_client=http_client)
-        async with Client(transport, mode="legacy") as client:
-            await asked(client, "add_turn", role="user", text="hello", session="s")
-            assert "hello" in await asked(client, "context", session="s")
+        for text in ("in one window", "in the other"):
+            transport = streamable_http_client(f"{server.url}/mcp", http_client=http_client)
+            async with Client(transport, mode="legacy") as client:
+                await asked(client, "add_turn", role="user", text=text)
+                assert [
+                    each for each in ("in one window", "in the other") if each in await asked(client, "context")
+                ] == [text]

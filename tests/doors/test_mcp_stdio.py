@@ -122,6 +122,21 @@ async def test_over_a_pipe_the_person_is_asked_before_anything_is_forgotten(tmp_
         assert not await memory.facts.list(KATE.owner)
 
 
+@pytest.mark.spec("DOOR-4")
+async def test_two_windows_of_a_client_are_two_sessions(tmp_path: Path) -> None:
+    async def said(client: Client, text: str, **more: Any) -> str:
+        told = await client.call_tool("add_turn", {"role": "user", "text": text, **more})
+        return (told.structured_content or {})["session"]
+
+    started = parameters(tmp_path / "data", "--owner", KATE.owner)
+    async with Client(started) as one, Client(started) as other:
+        first, second = await said(one, "in one"), await said(other, "in the other")
+        assert first != second
+        assert await said(one, "more in one") == first
+        assert "in one" in await asked(one, "context") and "in one" not in await asked(other, "context")
+        assert await said(other, "in a session of its own", client_session="c-1") == "c-1"
+
+
 async def test_the_official_client_uses_it_over_a_pipe(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     async with Client(parameters(folder, "--owner", KATE.owner)) as client:

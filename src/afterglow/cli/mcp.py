@@ -49,10 +49,13 @@ def _serve(call: Call, owner: str | None, read_only: bool, pipes: Pipes) -> None
     chosen.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     async def act(memory: Memory) -> None:
+        from dataclasses import replace
+
+        from afterglow.clock import new_id
         from afterglow.mcp_server import caller, stdio
 
         who = await caller.chosen(memory, owner or chosen.mcp.owner, _HOW, may="read" if read_only else "agent")
-        await stdio.serve(memory, who, pipes)
+        await stdio.serve(memory, replace(who, session=f"mcp-{new_id(memory.store.clock)}"), pipes)
 
     with logfile.aside(chosen.data_dir):
         call.run(act, create=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from afterglow.errors import BadInput, NotAllowed
+from afterglow.errors import BadInput, NotAllowed, NotFound
 from afterglow.memory import Memory
 from afterglow.store.access import AccessScope, AccessToken
 from afterglow.turns import Binding, Session, binding_of
@@ -29,6 +30,8 @@ class Caller:
     """By which name the audit knows it."""
     bound: bool = False
     """Whether its token opens this owner's memory alone."""
+    session: str | None = None
+    """The session of this client's connection, by an id of its own: two windows are two sessions."""
 
     @property
     def owner(self) -> str:
@@ -73,9 +76,12 @@ def named(owner: str, how: str) -> Binding:
 
 
 async def session_of(memory: Memory, caller: Caller, name: str | None) -> Session:
-    """The session of this name; where none is named, the newest that was written to from the caller's address."""
+    """The session of this name; where none is named, that of the connection, or the newest of the caller's address."""
     if name is not None:
         return await memory.session(name, owner=caller.owner)
+    if caller.session is not None:
+        with suppress(NotFound):  # nothing was written over this connection yet
+            return await memory.store.session(caller.owner, caller.session)
     newest = await memory.sessions(owner=caller.owner, limit=_LOOKED_THROUGH)
     found = next((each for each in newest if each.binding == caller.binding), None)
     if found is None:

@@ -132,6 +132,8 @@ async def add_turn(memory: Memory, caller: Caller, new: asked.NewTurn) -> Told:
         new.role,
         new.text,
         session=new.session,
+        client_session=new.client_session or (None if new.session else caller.session),
+        late=new.late,
         trust=TRUST[new.role],
         origin="person" if new.role == "user" else "agent",
         key=new.key,
