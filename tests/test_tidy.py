@@ -23,7 +23,7 @@ LAYERS = [
     "search sources memory_files order",
     "behind blocks contexts conversation endings extraction forgetting log_lines proof reconciling steward worker inbound "
     "proactive prose telling",
-    "ending forget health intake manual means memory reading recollection remembering returning working",
+    "ending forget health intake manual means memory reading recollection remembering returning shutdown working",
     "transfer",
     "agent",
     "daemon mcp_server web clients adapters",

@@ -22,7 +22,7 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from afterglow import web
+from afterglow import shutdown, web
 from afterglow.agent import Agent
 from afterglow.agent.tasks import missing_package
 from afterglow.clock import SystemClock
@@ -38,6 +38,8 @@ from afterglow.work import Kind
 from afterglow.worker import Act
 from afterglow.working import DRAIN_SECONDS_MAX, working
 
+GRACE_SECONDS_MAX = 40
+"""The process ends this long after the first signal, whatever still runs in it."""
 KEEP_ALIVE_SECONDS = 15
 HEAD_BYTES_MAX = 64 * 1024
 HEAD_SECONDS_MAX = 15
@@ -62,10 +64,10 @@ async def serve(
     If `invites`, it also gets a link that signs one browser in to the page. `warn` hears why the server waits for its database.
 
     The first signal drains: no new connections, the requests under way are finished, the store is closed. A second one
-    ends the process at once, which loses nothing that was acknowledged.
+    ends the process at once, and so does the end of the grace; neither loses anything that was acknowledged.
     """
     chosen = loaded.settings
-    with _listener(chosen.server.host, chosen.server.port) as listener:
+    with _listener(chosen.server.host, chosen.server.port) as listener, shutdown.bounded() as limit:
         store = await _opened(chosen, warn)
         try:
             await check_address(store, chosen.server.host)
@@ -78,9 +80,14 @@ async def serve(
             async with _closing(agent), working(store, acts, chosen, chosen.primary, memory.watches) as beside:
                 app = web.app(memory, beside, agent)
                 link = await new_link(store, _page_url(listener)) if invites else None
+
+                def on_stopping() -> None:
+                    limit(GRACE_SECONDS_MAX)
+                    app.state.streams.stopping.set()  # streams never end by themselves
+
                 _answer_evenly()
                 on_listening = partial(announce, _url(listener), link)
-                server = _Server(_config(app), on_listening, app.state.streams.stopping.set)
+                server = _Server(_config(app), on_listening, on_stopping)
                 await server.serve([listener])
             _log.info("stopped")
         finally:
@@ -170,7 +177,7 @@ class _Server(uvicorn.Server):
         if self.should_exit:
             os._exit(128 + sig)
         self.should_exit = True
-        self._on_stopping()  # streams never end by themselves
+        self._on_stopping()
 
 
 class _Protocol(H11Protocol):

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from afterglow.memory import Memory
 
 PANEL = "People and programs"
+_GRACE_SECONDS_MAX = 15
+"""The process ends this long after its last answer, whatever still runs in it."""
 _HOW = "name one with --owner, or in the settings as mcp.owner"
 
 
@@ -43,6 +45,7 @@ def mcp(
 
 
 def _serve(call: Call, owner: str | None, read_only: bool, pipes: Pipes) -> None:
+    from afterglow import shutdown
     from afterglow.cli import logfile
 
     chosen = call.loaded.settings
@@ -55,7 +58,10 @@ def _serve(call: Call, owner: str | None, read_only: bool, pipes: Pipes) -> None
         from afterglow.mcp_server import caller, stdio
 
         who = await caller.chosen(memory, owner or chosen.mcp.owner, _HOW, may="read" if read_only else "agent")
-        await stdio.serve(memory, replace(who, session=f"mcp-{new_id(memory.store.clock)}"), pipes)
+        try:
+            await stdio.serve(memory, replace(who, session=f"mcp-{new_id(memory.store.clock)}"), pipes)
+        finally:
+            limit(_GRACE_SECONDS_MAX)
 
-    with logfile.aside(chosen.data_dir):
+    with logfile.aside(chosen.data_dir), shutdown.bounded() as limit:
         call.run(act, create=True)

@@ -57,9 +57,7 @@ def serve(
     ] = None,
 ) -> None:
     """Serve the HTTP interface. Ctrl-C ends it."""
-    import asyncio
-
-    from afterglow import daemon
+    from afterglow import daemon, shutdown
     from afterglow.cli import logfile
 
     call.overrides |= {"server.host": host, "server.port": port}
@@ -79,7 +77,7 @@ def serve(
 
         # What is no terminal is a file or a journal, which others may read.
         invites = sys.stdout.isatty() and sys.stderr.isatty()
-        asyncio.run(daemon.serve(call.loaded, announce=announce, warn=call.screen.warn, invites=invites))
+        shutdown.run(daemon.serve(call.loaded, announce=announce, warn=call.screen.warn, invites=invites))
     call.screen.note("Stopped.")
 
 
