@@ -167,10 +167,12 @@ def _redacted_mapping(
 ) -> dict[str, Any]:
     name = value.get("name", value.get("key"))  # {"name": "DB_PASSWORD", "value": "…"}
     clean: dict[str, Any] = {}
+    alike: Counter[str] = Counter()
     for key, inner in value.items():
-        shown = _redacted_text(key, "", switches, removed)
+        shown = base = _redacted_text(key, "", switches, removed)
         while shown in clean:
-            shown += "′"
+            alike[base] += 1
+            shown = f"{base} {alike[base] + 1}"
         says = redact(name).text if key == "value" and isinstance(name, str) else shown
         clean[shown] = _redacted(inner, says, switches, removed, depth + 1)
     return clean

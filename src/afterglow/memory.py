@@ -25,7 +25,7 @@ from afterglow.extraction import Facts
 from afterglow.facts import FACT_TYPES
 from afterglow.forget import Forget
 from afterglow.forgetting import finish_forgetting, unname_if_gone
-from afterglow.intake import Intake
+from afterglow.intake import Intake, is_long
 from afterglow.manual import Compaction
 from afterglow.means import SettingsMeans
 from afterglow.memory_files import MemoryFiles
@@ -204,7 +204,7 @@ class Memory(Returning):
         """
         address = Address.of(to, name=session, client_session=client_session, late=late)
         beside: dict[str, Any] = {"parts": parts, "recalled": recalled, "model": model, "usage": usage, "key": key}
-        draft = self._draft(address.binding, role, text, trust=trust, origin=origin, at=at, channel=channel, **beside)
+        draft = await self._draft(address.binding, role, text, trust=trust, origin=origin, at=at, channel=channel, **beside)
         turn, is_due = await self._conversation.write(address, draft, due)
         self._look_after(turn, address.binding.agent, is_due)
         return turn
@@ -232,7 +232,7 @@ class Memory(Returning):
         `window_tokens`, where the settings allow more, is folded first.
         """
         address = Address.of(to, name=session, client_session=client_session)
-        draft = self._draft(address.binding, "user", text, trust=trust, origin=origin, at=at, parts=parts, key=key)
+        draft = await self._draft(address.binding, "user", text, trust=trust, origin=origin, at=at, parts=parts, key=key)
         done = await self._conversation.exchange(address, draft, respond, window_tokens)
         self._look_after(done.message, address.binding.agent, done.due)
         return done
@@ -253,7 +253,7 @@ class Memory(Returning):
         """The limits and the zone in which this agent's contexts are shown."""
         return self.means_of.frame(agent)
 
-    def _draft(
+    async def _draft(
         self,
         binding: Binding,
         role: Role,
@@ -265,8 +265,10 @@ class Memory(Returning):
         channel: str | None = None,
         **beside: Any,
     ) -> Draft:
-        check_not_empty(text, beside.get("parts", ()))
-        return Draft(
+        parts: Sequence[Part] = beside.get("parts", ())
+        check_not_empty(text, parts)
+        make = partial(
+            Draft,
             role=role,
             text=text,
             trust=trust or guard.default_trust(role),
@@ -275,6 +277,7 @@ class Memory(Returning):
             channel=channel or binding.channel,
             **beside,
         )
+        return await asyncio.to_thread(make) if is_long(text, parts) else make()
 
     def _look_after(self, turn: Turn, agent: str, is_due: bool) -> None:
         """Behind whatever comes next, see to the context of a session that was written to here."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,14 @@ from typing import Any
 import pytest
 
 import afterglow
-from afterglow import BadInput, Binding, FixedClock, Memory, NotFound, Settings, StoreUnusable
+from afterglow import BadInput, Binding, FixedClock, Memory, NotFound, Settings, StoreUnusable, guard, intake
 from afterglow.settings import AgentSettings, CompactionSettings, ContextSettings, LogSettings, SearchSettings
 from afterglow.store.contract import Store
 from afterglow.store.transaction import EVERYONE
 from afterglow.transfer import export_lines, import_lines
+from afterglow.turns import Draft, Part
 from afterglow.work import Due
+from tests.kit.loops import for_each
 from tests.kit.records import KATE, OTHER
 from tests.kit.web import with_settings
 
@@ -118,6 +121,41 @@ async def test_a_giant_turn_is_kept_whole_and_shown_by_its_head_and_tail(memory:
     whole = await memory.turn(session, 3)
     assert (whole.text, whole.parts[0]["content"]) == (text, text)
     assert (await memory.grep("TAIL$", owner=KATE.owner)).hits, "what is not shown is still searched"
+
+
+@pytest.mark.spec("LOG-6")
+@for_each("parts", [[], [{"type": "tool_result", "id": "c1", "content": "x" * 2**24}]])
+async def test_a_turn_over_16_mib_is_refused_unless_the_settings_allow_more(memory: Memory, parts: list[Part]) -> None:
+    text = "fetched" if parts else "x" * (2**24 + 1)
+    with pytest.raises(
+        BadInput, match=r"16,777,\d{3} bytes, and log\.turn_bytes_max allows 16,777,216; send it in parts"
+    ):
+        await memory.append(KATE, "tool", text, parts=parts)
+    assert await memory.sessions(owner=EVERYONE) == []
+
+
+@pytest.mark.spec("LOG-6", "P8")
+@for_each(
+    "text, parts",
+    [("word " * 50_000, []), ("", [{"type": "tool_result", "id": "c1", "content": [{"n": n} for n in range(20_000)]}])],
+)
+async def test_a_large_turn_is_checked_and_prepared_beside_the_event_loop(
+    memory: Memory, text: str, parts: list[Part], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: set[threading.Thread] = set()
+
+    def noted(work: Callable[..., Any]) -> Callable[..., Any]:
+        def note(*given: Any, **named: Any) -> Any:
+            threads.add(threading.current_thread())
+            return work(*given, **named)
+
+        return note
+
+    monkeypatch.setattr(Draft, "__post_init__", noted(Draft.__post_init__))
+    monkeypatch.setattr(guard, "redact", noted(guard.redact))
+    monkeypatch.setattr(intake, "json_bytes", noted(intake.json_bytes))
+    await memory.append(KATE, "tool", text, parts=parts)
+    assert threads and threading.current_thread() not in threads
 
 
 async def test_a_turn_over_the_hard_limit_is_refused_and_nothing_is_written(memory: Memory) -> None:

@@ -14,7 +14,7 @@ from afterglow.settings.values import DAY_SECONDS, MIB, Table, Texts, number, ta
 class LogSettings(Table):
     """The log of turns."""
 
-    turn_bytes_max: int = number(256 * MIB, 1024, 512 * MIB, "The most bytes one turn may have; a larger is refused.")
+    turn_bytes_max: int = number(16 * MIB, 1024, 512 * MIB, "The most bytes one turn may have; a larger is refused.")
     turn_shown_chars: int = number(
         24_000, 1_000, 10_000_000, "A turn of more characters is shown to models as its head and tail."
     )
