@@ -141,6 +141,19 @@ def test_signs_that_overlap_are_one_secret_named_by_the_stronger() -> None:
     assert redact(f"DB_PASSWORD=x!9;{GITHUB};y ok").text == "DB_PASSWORD=[redacted: GitHub token] ok"
 
 
+@pytest.mark.spec("LOG-4", "LOG-5")
+@for_each("unseen", ["\u200b", "\u2060", "\ufeff", "\xad", "\x00", "\x1b", "\u200b\u200d\U000e0041"])
+def test_a_secret_that_unseen_characters_split_is_replaced_whole(unseen: str) -> None:
+    split = unseen.join(GITHUB)
+    assert redact(f"a{unseen}b {split} c{unseen}").text == f"a{unseen}b [redacted: GitHub token] c{unseen}"
+    assert redact(f"x{unseen}{GITHUB}").text == f"x{unseen}[redacted: GitHub token]", (
+        "what it joins hides no secret either"
+    )
+    assert redact_within({f"pass{unseen}word": f"sword{unseen}fish"})[0] == {
+        f"pass{unseen}word": "[redacted: password]"
+    }
+
+
 @pytest.mark.spec("LOG-4")
 def test_secrets_are_counted_by_kind() -> None:
     guarded = redact(f"{GITHUB} and {GITHUB}, then https://ada:hunter2@example.com")
