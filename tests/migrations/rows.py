@@ -101,4 +101,5 @@ ROWS: dict[int, list[str]] = {
     15: [],  # its one table is filled by triggers
     16: [f"INSERT INTO source_watermarks VALUES ('{OWNER}', 'kate', 'mail', 3)"],
     17: [],  # it adds a column
+    18: [],  # an index
 }

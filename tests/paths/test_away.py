@@ -63,10 +63,32 @@ async def test_each_gate_stops_it_and_the_message_goes_on(memory_with: OpenMemor
     later(on, -5 * HOURS)
     assert (await write(on, chat)).stopped_by == "clock"
     later(on, 4 * HOURS)
-    assert (await write(on, chat)).stopped_by == "nothing happened", "the time that was wrong is not kept"
-    assert all(each.startswith("answer") for each in chat.seen) and len(chat.seen) == 6
+    told = await write(on, chat)
+    assert told.digest == "delivered", "the time that was wrong is not kept, and what happened in it is told"
+    later(on, 4 * HOURS)
+    assert (await write(on, chat)).stopped_by == "nothing happened", "once"
+    assert sum(each.startswith("answer") for each in chat.seen) == len(chat.seen) - 1 == 7
     reasons = [digest.reason for digest in await on.digests(owner=KATE.owner)]
-    assert reasons == ["nothing happened"] * 2, "why an absence had no digest can be looked up"
+    assert reasons == ["nothing happened", "nothing happened", ""], "why an absence had no digest can be looked up"
+
+
+@pytest.mark.spec("AWAY-2", "AWAY-7")
+@pytest.mark.parametrize("back", [-3, -7], ids=["too soon", "clock"])
+async def test_what_happened_while_the_clock_stepped_back_is_told_after_the_next_absence(
+    memory_with: OpenMemory, back: int
+) -> None:
+    memory, chat = memory_with(away_summary=AWAY), Chat()
+    await write(memory, chat)
+    later(memory, 6 * HOURS)
+    await memory.record_goal(KATE, "report", "done", step=1)
+    later(memory, back * HOURS)
+    await memory.record_goal(KATE, "mail", "failed", step=1)
+    assert (await write(memory, chat)).stopped_by == ("clock" if back == -7 else "too soon")
+    later(memory, 8 * HOURS)
+    assert (await write(memory, chat)).digest == "delivered"
+    assert "2 goal turn(s) recorded" in chat.seen[-2]
+    later(memory, 8 * HOURS)
+    assert (await write(memory, chat)).stopped_by == "nothing happened", "nothing is told twice"
 
 
 @pytest.mark.spec("AWAY-7", "P9")

@@ -135,6 +135,21 @@ async def test_a_timer_outlives_the_process_and_fires_once_and_late(
     assert (purposes.count("fold"), purposes.count("summary"), purposes.count("facts")) == (1, 1, 1)
 
 
+@pytest.mark.spec("IDLE-4")
+async def test_a_timer_that_was_set_while_the_clock_was_years_ahead_goes_off_once_it_is_right(
+    memory: Memory, memory_with: OpenMemory, open_store: OpenStore, clock: FixedClock
+) -> None:
+    clock.move(10 * 365 * 86400)
+    session = await exchanges(memory, 3)
+    clock.move(-10 * 365 * 86400)
+    later = memory_with(
+        answering=ScriptedModel(form_filler), over=await open_store(), timeout_summarize_seconds=HALF_HOUR
+    )
+    await drain(later)
+    assert (await reread(memory, session)).state == "idle"
+    assert len(await memory.summaries(owner=KATE.owner)) == 1, "what else was due then is done too"
+
+
 @pytest.mark.spec("IDLE-4", "CTX-9")
 async def test_a_message_during_the_idle_fold_keeps_the_session_open(
     memory_with: OpenMemory, clock: FixedClock
