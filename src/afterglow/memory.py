@@ -204,7 +204,9 @@ class Memory(Returning):
         """
         address = Address.of(to, name=session, client_session=client_session, late=late)
         beside: dict[str, Any] = {"parts": parts, "recalled": recalled, "model": model, "usage": usage, "key": key}
-        draft = await self._draft(address.binding, role, text, trust=trust, origin=origin, at=at, channel=channel, **beside)
+        draft = await self._draft(
+            address.binding, role, text, trust=trust, origin=origin, at=at, channel=channel, **beside
+        )
         turn, is_due = await self._conversation.write(address, draft, due)
         self._look_after(turn, address.binding.agent, is_due)
         return turn
@@ -232,7 +234,9 @@ class Memory(Returning):
         `window_tokens`, where the settings allow more, is folded first.
         """
         address = Address.of(to, name=session, client_session=client_session)
-        draft = await self._draft(address.binding, "user", text, trust=trust, origin=origin, at=at, parts=parts, key=key)
+        draft = await self._draft(
+            address.binding, "user", text, trust=trust, origin=origin, at=at, parts=parts, key=key
+        )
         done = await self._conversation.exchange(address, draft, respond, window_tokens)
         self._look_after(done.message, address.binding.agent, done.due)
         return done
