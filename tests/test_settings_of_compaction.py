@@ -11,7 +11,6 @@ from pydantic import ValidationError
 
 from afterglow import settings
 from afterglow.errors import BadSettings
-from afterglow.means import frame_of
 from afterglow.settings import (
     CompactionSettings,
     ContextSourceSettings,
@@ -445,7 +444,7 @@ def test_blocks_and_recent_turns_that_cannot_fit_the_limit_are_errors() -> None:
 @for_each("limit, budget", [(500, 480), (1000, 480), (2000, 500), (8000, 2000), (100_000, 25_000)])
 def test_blocks_have_a_quarter_of_the_limit_where_no_budget_is_set(limit: int, budget: int) -> None:
     loaded = load(written(Path.cwd(), f"context_limit_tokens = {limit}"), environ={})
-    assert frame_of(loaded.settings, "kate").limits.block_budget_tokens == budget
+    assert loaded.settings.compaction.block_budget_in(limit) == budget
     rows = {row.key: row[1:3] for row in describe(loaded)}
     assert rows["compaction.block_budget_tokens"] == (budget, "default")
     assert rows["boot.tokens_max"] == (min(600, limit // 2), "default")

@@ -382,10 +382,10 @@ def test_a_fact_without_a_word_in_an_older_export_stops_no_import_and_is_counted
     assert '"content":"I like green tea"' in lines
     older = lines.replace('"content":"I like green tea"', '"content":"🥦🥦"')
     into = ("--data-dir", str(tmp_path / "copy"))
-    done = run("import", "-", *into, input=older)
+    done = run("import", "--trusted", "-", *into, input=older)
     assert "Passed over: facts without a word (1)." in done.stderr
     assert [each["content"] for each in items(run, *into)] == ["I like black tea"]
-    again = json.loads(run("import", "-", *into, "--json", input=older).stdout)
+    again = json.loads(run("import", "--trusted", "-", *into, "--json", input=older).stdout)
     assert again["passed_over"] == {"facts without a word": 1}
 
 

@@ -73,7 +73,7 @@ def test_a_session_and_an_owner_are_forgotten(run: Run, folder: Path, session: s
     assert proof["clean"] and proof["found"] == []
     assert "no session" in run("sessions", "show", session, code=2).stderr.lower()
     run("forget", "owner", KATE.owner, "--yes", "--verify")
-    assert somewhere(folder, "water") == []
+    assert somewhere(folder, "plain water") == []
     assert "There are no sessions yet." in run("sessions").stderr
 
 

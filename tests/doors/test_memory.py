@@ -257,8 +257,8 @@ async def test_an_import_that_is_not_trusted_adds_nothing_to_a_session_that_goes
     memory: Memory, other_memory: Memory
 ) -> None:
     for each in (memory, other_memory):
-        await each.append(KATE, "user", "first", session="s")
-    await memory.append(KATE, "user", "a word from elsewhere", session="s")
+        await each.append(KATE, "user", "first", client_session="s")
+    await memory.append(KATE, "user", "a word from elsewhere", client_session="s")
     passed_over: Counter[str] = Counter()
     assert await import_lines(other_memory, [line async for line in export_lines(memory)], passed_over) == 0
     assert list(passed_over) == ["sessions that go on here, to which only a trusted import adds"]

@@ -88,7 +88,7 @@ ROUTES: dict[type, dict[str, str]] = {
 WITHOUT = {
     **dict.fromkeys(("acts", "act", "watches", "run", "edited", "owners", "bring"), "what the server does by itself"),
     **dict.fromkeys(("close", "settle"), "the end of the process that holds the memory"),
-    **dict.fromkeys(("embedder", "frame_of"), "a part of the memory, and nothing that it does"),
+    **dict.fromkeys(("embedder", "frame_of", "order"), "a part of the memory, and nothing that it does"),
     **dict.fromkeys(("goal_log", "goal_words"), "the library's own way to what GET /goals gives"),
     **dict.fromkeys(("write_due_files", "mark_missing"), "done by GET /files"),
     "write_files": "done with every change of a fact; /files/rebuild writes all of them again",

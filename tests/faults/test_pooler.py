@@ -75,7 +75,7 @@ async def opened(address: str, **limits: Any) -> Store:
 
 
 async def write_from_many_sides(store: Store, session: str) -> None:
-    await store.open_session(KATE, session)
+    await store.open_session(KATE, client_session=session)
     for number in range(10):
         turns = (store.append(KATE.owner, session, said(f"turn {number} of {n}")) for n in range(WRITERS))
         await asyncio.gather(*turns)

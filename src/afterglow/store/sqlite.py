@@ -306,7 +306,6 @@ class SQLiteStore(Store):
                 failpoints.reach(f"{job.name}:before")
         self._files.check()
         self._writing.execute("COMMIT")
-        self._files.note()
 
     def _index_some_words(self) -> None:
         """Bring the index nearer to what was written, by this process or another."""
@@ -318,7 +317,6 @@ class SQLiteStore(Store):
             failpoints.reach("index:before")
             self._files.check()
             self._writing.execute("COMMIT")
-            self._files.note()
             failpoints.reach("index:after")
             self._unindexed = taken if taken == _UNINDEXED_MAX else 0
         except Exception as error:  # noqa: BLE001 - search finds what is not indexed too, only slower: try again later

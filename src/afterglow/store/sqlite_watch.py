@@ -2,9 +2,7 @@
 
 A process writes to the files that it opened, wherever their names have gone. So a database that is deleted, moved or
 replaced under a process would take turns that are gone after the next start. `DatabaseFiles.check` compares the files
-at the path with the open ones. A copy written over the file keeps its inode, but in WAL mode only a checkpoint writes
-to the file, and every checkpoint moves a counter in the `-shm` file. So a file that changed while the counter did not
-was written by another program.
+at the path with the open ones. A copy that is written over the file keeps its inode, and is not noticed.
 
 POSIX locks belong to the process: closing any descriptor of a file gives up every lock that SQLite holds on it, and
 then another process that closes the database deletes the log of changes under this one. So these files are opened here
@@ -17,7 +15,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,11 +23,6 @@ from afterglow.errors import StoreUnusable
 
 _Identity = tuple[int, int]
 _READ_BYTES = 16 << 20
-_HEAD_BYTES = 132
-"""So much of a `-shm` file holds what is read of it, by SQLite's page "WAL-mode File Format"."""
-_SALTS = slice(32, 40)
-_COPIED = slice(96, 100)
-_COPY_BEGUN = slice(128, 132)
 _POSIX = os.name == "posix"
 """Elsewhere a closed descriptor gives up no lock, and there is no `pread`."""
 
@@ -55,77 +48,31 @@ class DatabaseFiles:
         self._wal, self._shm = real.with_name(f"{real.name}-wal"), real.with_name(f"{real.name}-shm")
         self._database = _use(path)
         self._beside: dict[Path, _Identity] = {}
-        self._counted = -1
-        self._last: tuple[bytes, tuple[int, int]] | None = None
-        self._overwritten = False
 
     def watch(self, connection: sqlite3.Connection) -> None:
         """Take the files beside the database as this connection has them."""
         connection.execute("SELECT 1 FROM sqlite_schema").fetchone()  # opens them
-        connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()  # ends one that a crash left half done
         with _lock:
             self._beside = {path: _open_once(self._database, path) for path in (self._wal, self._shm)}
-            self._counted = _held[self._database].descriptors[self._beside[self._shm]]
-        self._last = None
         self.check()
 
     def check(self) -> None:
-        """Refuse to go on where the files at the path are not the open ones, or another program wrote to them."""
-        before = self._checkpoints()
-        database = self._at_path()
-        if database is None:
+        """Refuse to go on where the files at the path are not the open ones."""
+        if not self._are_at_path():
             raise StoreUnusable(
                 f"{self._path}, its -wal or its -shm was deleted, moved or replaced while it was open; nothing is written "
                 "any more. Stop every process that uses it, put the files in place, and start again"
             )
-        self._compare(before, database)
-        if self._overwritten:
-            raise StoreUnusable(
-                f"another program wrote to {self._path} while it was open; nothing is written any more. Stop every "
-                f"process that uses it, put a backup in its place, remove {self._wal.name} and {self._shm.name}, and "
-                "start again"
-            )
 
-    def note(self) -> None:
-        """Take the file as it is after a commit, which may have ended with a checkpoint."""
-        before = self._checkpoints()
-        with suppress(OSError):
-            self._compare(before, self._path.stat())
-
-    def _at_path(self) -> os.stat_result | None:
-        """The database at the path; nothing where it or a file beside it is not the open one."""
+    def _are_at_path(self) -> bool:
+        open_ones = {self._path: self._database, **self._beside}
         try:
-            database = self._path.stat()
-            beside = all(_identity(path.stat()) == identity for path, identity in self._beside.items())
+            return all(_identity(path.stat()) == identity for path, identity in open_ones.items())
         except OSError:
-            return None
-        return database if beside and _identity(database) == self._database else None
-
-    def _compare(self, before: bytes, database: os.stat_result) -> None:
-        """Look whether the file changed without a checkpoint since the last look; during a checkpoint nothing is known."""
-        state = database.st_mtime_ns, database.st_size
-        if self._last == (_counter(before), state):
-            return
-        after = self._checkpoints()
-        if len(after) < _HEAD_BYTES or after[_COPIED] != after[_COPY_BEGUN]:
-            self._last = None
-            return
-        last = self._last
-        if last is not None and last[0] == _counter(after) and last[1] != state:
-            self._overwritten = True
-        elif before == after:
-            self._last = (_counter(after), state)
-
-    def _checkpoints(self) -> bytes:
-        return os.pread(self._counted, _HEAD_BYTES, 0) if _POSIX and self._counted >= 0 else b""
+            return False
 
     def close(self) -> None:
         _end_use(self._database)
-
-
-def _counter(head: bytes) -> bytes:
-    """How many pages of which log of changes the database has."""
-    return head[_SALTS] + head[_COPIED]
 
 
 @contextmanager
