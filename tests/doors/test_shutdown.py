@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from afterglow.store.log import To
 from afterglow.turns import Turn
 from afterglow.work import Due, Work
 from tests.kit.command_line import MODEL_KEYS, wait_until
@@ -50,7 +51,7 @@ def folder(tmp_path: Path) -> Path:
             for n in range(10):
                 text = f"In part {n} of the plan the red kettle goes to Ana, and the green one stays where it is."
                 entry = said(text, "assistant" if n % 2 else "user", at=store.clock.now())
-                await store.append(KATE.owner, KATE, entry, named="plan")
+                await store.append(KATE.owner, To(binding=KATE, client_session="plan"), entry)
 
     asyncio.run(say())
     return tmp_path
