@@ -207,6 +207,8 @@ def test_it_ends_with_its_input_also_where_nothing_was_asked(start: Start, said:
 def test_it_ends_although_a_call_is_still_held_up_when_the_input_ends(start: Start, tmp_path: Path) -> None:
     server = start(AFTERGLOW_STORE__BUSY_TIMEOUT_SECONDS="8")
     server.greet()
+    server.call(0, "health")
+    server.hear()  # so the database is there
     with sqlite3.connect(tmp_path / "data" / "afterglow.db", isolation_level=None) as database:
         database.execute("BEGIN IMMEDIATE")
         server.call(1, "add_turn", role="user", text="held up")
@@ -226,6 +228,8 @@ def test_a_client_that_reads_no_more_ends_it(start: Start) -> None:
 def test_ctrl_c_ends_it_while_it_waits(start: Start) -> None:
     server = start()
     server.greet()
+    server.call(1, "health")
+    server.hear()  # so all is loaded, and it waits
     server.process.send_signal(signal.SIGINT)
     assert server.process.wait(PATIENCE_SECONDS) == 130
     assert b"Traceback" not in server.stderr.read()
