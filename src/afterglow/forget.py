@@ -8,6 +8,7 @@ from afterglow.errors import AfterglowError, BadInput
 from afterglow.forgetting import Forgetting, Progress, Rewrite, forget_owner, forget_session, forget_turns
 from afterglow.memory_files import MemoryFiles
 from afterglow.reading import check_session, one_owner
+from afterglow.scrub import DatabaseScrub
 from afterglow.store.contract import Store
 from afterglow.turns import Session
 
@@ -15,10 +16,11 @@ from afterglow.turns import Session
 class Forget:
     """What a memory can forget. Nothing of it comes back, not even by an import of an export from before."""
 
-    def __init__(self, store: Store, data_dir: Path, files: MemoryFiles) -> None:
+    def __init__(self, store: Store, data_dir: Path, files: MemoryFiles, scrub: DatabaseScrub) -> None:
         self._store = store
         self._data_dir = data_dir
         self._files = files
+        self._scrub = scrub
 
     async def turns(
         self,
@@ -41,6 +43,7 @@ class Forget:
             verify=verify,
             data_dir=self._data_dir,
             rewrite=self._rewrite,
+            scrub=self._scrub,
             progress=progress,
         )
 
@@ -48,7 +51,13 @@ class Forget:
         """A session with all that came from it."""
         check_session(session)
         return await forget_session(
-            self._store, session, verify=verify, data_dir=self._data_dir, rewrite=self._rewrite, progress=progress
+            self._store,
+            session,
+            verify=verify,
+            data_dir=self._data_dir,
+            rewrite=self._rewrite,
+            scrub=self._scrub,
+            progress=progress,
         )
 
     async def owner(
@@ -62,6 +71,7 @@ class Forget:
             verify=verify,
             data_dir=self._data_dir,
             rewrite=self._rewrite,
+            scrub=self._scrub,
             progress=progress,
         )
 

@@ -1,4 +1,4 @@
-"""Forgetting: turns, a session or an owner, step by step, and a proof of it where one is asked for.
+"""Forgetting: turns, a session or an owner, step by step, then the scrub, and a proof of it where one is asked for.
 
 What the proof looks for is gathered before anything is forgotten, and held in memory alone.
 """
@@ -21,10 +21,13 @@ from afterglow.memory_files import FOLDER
 from afterglow.memory_files.folder import LOCK
 from afterglow.memory_files.names import folder_name
 from afterglow.proof import Proof, pieces, prove
+from afterglow.scrub import DatabaseScrub
 from afterglow.store.contract import Store
 from afterglow.store.forgetting import Forgotten
+from afterglow.store.scrubs import Scrub
 from afterglow.summaries import text_of
 from afterglow.turns import Session, Turn
+from afterglow.work import NOBODY
 
 SOUGHT_MAX = 200
 """The most pieces of text that are looked for."""
@@ -43,9 +46,10 @@ Rewrite = Callable[[str], Awaitable[object]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Forgetting:
-    """What was forgotten, and the proof, where one was asked for."""
+    """What was forgotten, how far the scrub is, and the proof, where one was asked for."""
 
     forgotten: Forgotten
+    scrub: Scrub
     proof: Proof | None = None
 
 
@@ -58,6 +62,7 @@ async def forget_turns(
     verify: bool = False,
     data_dir: Path | None = None,
     rewrite: Rewrite | None = None,
+    scrub: DatabaseScrub | None = None,
     progress: Progress | None = None,
 ) -> Forgetting:
     """One turn, or a run of turns. Blocks over them are made anew of what is left; facts that only they prove are forgotten.
@@ -79,7 +84,7 @@ async def forget_turns(
     done = await _all_steps(step, progress)
     provable = verify and done.turns > 0
     proof = partial(_proved, store, sought, facts, session.owner, session.id, data_dir) if provable else None
-    return await _concluded(store, [session.owner], done, rewrite, proof)
+    return await _concluded(store, [session.owner], done, rewrite, scrub, proof)
 
 
 async def forget_session(
@@ -89,6 +94,7 @@ async def forget_session(
     verify: bool = False,
     data_dir: Path | None = None,
     rewrite: Rewrite | None = None,
+    scrub: DatabaseScrub | None = None,
     progress: Progress | None = None,
 ) -> Forgetting:
     """A session with all that was made of it. Another of the same name may begin anew."""
@@ -100,7 +106,7 @@ async def forget_session(
 
     done = await _all_steps(step, progress)
     proof = partial(_proved, store, sought, facts, session.owner, session.id, data_dir) if verify else None
-    return await _concluded(store, [session.owner], done, rewrite, proof)
+    return await _concluded(store, [session.owner], done, rewrite, scrub, proof)
 
 
 async def forget_owner(
@@ -111,6 +117,7 @@ async def forget_owner(
     verify: bool = False,
     data_dir: Path | None = None,
     rewrite: Rewrite | None = None,
+    scrub: DatabaseScrub | None = None,
     progress: Progress | None = None,
 ) -> Forgetting:
     """All that is the owner's. Those joined to it stand for themselves again, and keep what is theirs.
@@ -133,7 +140,7 @@ async def forget_owner(
     pieces = [*name, *sought]
     proof = partial(_proved, store, pieces, facts, owner, None, data_dir) if verify and pieces else None
     unname = None if data_dir is None else partial(_unname, data_dir, owner)
-    concluded = await _concluded(store, together, done, rewrite, proof, unname)
+    concluded = await _concluded(store, together, done, rewrite, scrub, proof, unname)
     if keep_stones or concluded.proof is None:
         return concluded
     return replace(concluded, proof=_with_name(concluded.proof, owner, other, data_dir))
@@ -173,6 +180,8 @@ def _why_it_stays(folder: Path) -> str:
 
 async def unname_if_gone(store: Store, data_dir: Path, owner: str) -> None:
     """Nothing that was logged names an owner who is no more: work under way for it may have done so until just now."""
+    if owner == NOBODY:
+        return
     root, *_ = await store.folder_owners(owner)
     if not any(owner in (each.id, *each.joined) for each in await store.owners(limit=1, only=root)):
         await _unname(data_dir, owner)
@@ -182,10 +191,12 @@ async def _unname(data_dir: Path, owner: str) -> None:
     await asyncio.to_thread(log_lines.unname, data_dir, owner)
 
 
-async def finish_forgetting(store: Store, rewrite: Rewrite | None = None, data_dir: Path | None = None) -> int:
-    """Go on with what was begun and broken off; the answer is how many sessions and owners that were."""
-    unfinished = await store.unfinished_forgetting()
-    for each in unfinished:
+async def finish_forgetting(
+    store: Store, rewrite: Rewrite | None = None, data_dir: Path | None = None
+) -> list[AfterglowError]:
+    """Go on with what was begun and broken off; the answer is what stopped the sessions and owners that are not finished."""
+    stopped: list[AfterglowError] = []
+    for each in await store.unfinished_forgetting():
         try:
             if each.session is None:
                 await forget_owner(store, each.owner, data_dir=data_dir, rewrite=rewrite)
@@ -195,7 +206,8 @@ async def finish_forgetting(store: Store, rewrite: Rewrite | None = None, data_d
             continue
         except AfterglowError as error:
             _log.warning("the forgetting of %s is not finished: %s", each.session or each.owner, error)
-    return len(unfinished)
+            stopped.append(error)
+    return stopped
 
 
 async def _all_steps(step: Callable[[], Awaitable[Forgotten]], progress: Progress | None) -> Forgotten:
@@ -213,10 +225,11 @@ async def _concluded(
     owners: Sequence[str],
     done: Forgotten,
     rewrite: Rewrite | None,
+    scrub: DatabaseScrub | None,
     proof: Callable[[], Awaitable[Proof]] | None,
     unname: Callable[[], Awaitable[object]] | None = None,
 ) -> Forgetting:
-    """Each folder is written once. If this is killed, the files of all these owners are due still.
+    """Each folder is written once, and then the database is scrubbed. If this is killed, files and scrub are due still.
 
     The log is gone through first, since a file may refuse to be written, and last, since that may be logged.
     """
@@ -227,7 +240,8 @@ async def _concluded(
             await rewrite(folder)
     if unname is not None:
         await unname()
-    return Forgetting(forgotten=done, proof=None if proof is None else await proof())
+    scrubbed = await (scrub or DatabaseScrub(store)).after_forget(wait=proof is not None)
+    return Forgetting(forgotten=done, scrub=scrubbed, proof=None if proof is None else await proof())
 
 
 async def _proved(

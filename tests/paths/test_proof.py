@@ -13,14 +13,17 @@ import pytest
 from afterglow.errors import StoreUnavailable
 from afterglow.forgetting import forget_owner, forget_session, forget_turns
 from afterglow.proof import pieces, prove
+from afterglow.scrub import DatabaseScrub
 from afterglow.store import remaking
 from afterglow.store.contract import Store
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.store.transaction import EVERYONE, Tx
 from afterglow.turns import Binding
+from afterglow.worker import Worker
 from tests.faults import verbs
 from tests.kit.databases import all_indexed
 from tests.kit.forgetting import (
+    LIMITS,
     OWNER,
     RUN,
     SECRET,
@@ -34,7 +37,7 @@ from tests.kit.forgetting import (
 )
 from tests.kit.loops import for_each
 from tests.kit.promises import broken
-from tests.kit.records import OTHER
+from tests.kit.records import OTHER, said
 
 pytestmark = pytest.mark.spec("SAFE-3", "P12")
 
@@ -159,6 +162,7 @@ async def test_of_many_sessions_every_second_is_forgotten_to_the_last_byte(store
         await all_indexed(store.path)
     for session in sessions[::2]:
         await forget_session(store, session)
+    assert (await DatabaseScrub(store).wait()).state == "done"
     words = [f"canary{number:04d}{RUN}" for number in range(count)]
     proof = await prove(store, words[::2], owner=OWNER)
     assert proof.clean, proof.found[:5]
@@ -171,6 +175,24 @@ async def test_of_many_sessions_every_second_is_forgotten_to_the_last_byte(store
     found = [await store.word_matches(OWNER, [word]) for word in words]
     assert {turn.session for each in found for turn in each.turns} == {session.id for session in sessions[1::2]}
     assert await broken(store) == []
+
+
+@pytest.mark.both
+async def test_a_worker_scrubs_once_for_all_that_was_forgotten_without_a_proof(store: Store, tmp_path: Path) -> None:
+    sessions = await canaries(store, 8)
+    memory = memory_over(store, data_dir=str(tmp_path))
+    for session in sessions[:2]:
+        assert (await memory.forget.session(session)).scrub.state == "due", "a server does not wait for it"
+    await memory.forget.turns(sessions[2], 1, 4)
+    await memory.facts.forget(OWNER, "f3")
+    await store.append(OWNER, "s4", said(f"{SECRET} is said now"))
+    assert [work.wanted > 1 for work in await store.work_list(EVERYONE, kind="scrub")] == [True], "one row for all"
+    worker = Worker(store, {"scrub": memory.acts["scrub"]}, holder="w", limits=LIMITS)
+    assert await worker.drain() == 1
+    assert (await store.scrub_state()).state == "done"
+    proof = await prove(store, [f"canary{number:04d}{RUN}" for number in range(2)], owner=OWNER)
+    assert proof.clean and len(proof.looked_at) > 1, proof
+    assert not any("scrub" in each for each in proof.not_looked_at)
 
 
 @pytest.mark.parametrize("is_sampled", [False, pytest.param(True, marks=pytest.mark.both)])
@@ -192,7 +214,9 @@ async def test_a_forgotten_turn_is_gone_to_the_last_byte(store: Store) -> None:
         assert done.proof is not None and done.proof.clean, done.proof
 
 
-async def test_bytes_that_belong_to_no_row_are_found_and_written_over(store: Store, tmp_path: Path) -> None:
+async def test_bytes_that_belong_to_no_row_are_found_until_a_scrub_writes_over_them(
+    store: Store, tmp_path: Path
+) -> None:
     if not isinstance(store, SQLiteStore):
         pytest.skip("pages are SQLite's")
     session = await talk(store, f"the code is {SECRET} today", "I see")
@@ -202,8 +226,9 @@ async def test_bytes_that_belong_to_no_row_are_found_and_written_over(store: Sto
 
     await store._write("pragma", EVERYONE, without_overwriting)
     await forget_turns(store, session, 1)
-    await store.scrub()
-    assert SECRET.encode() in store.path.read_bytes(), "they are left behind"
+    proof = await prove(store, [SECRET], owner=OWNER, session="talk")
+    assert not proof.clean and any("the scrub is due" in each for each in proof.not_looked_at)
+    assert (await DatabaseScrub(store).wait()).state == "done"
     proof = await prove(store, [SECRET], owner=OWNER, session="talk")
     assert proof.clean, proof
     assert SECRET.encode() not in store.path.read_bytes()
@@ -296,7 +321,7 @@ async def test_the_proof_says_of_how_many_texts_it_can_say_nothing(store: Store,
 
 
 async def test_a_proof_that_the_database_has_no_time_for_says_so(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def busy(*, whole: bool = False) -> None:
+    async def busy() -> None:
         raise StoreUnavailable("another process holds it")
 
     session = await talk(store, f"the code is {SECRET} today", "I see")

@@ -17,14 +17,18 @@ from psycopg import errors as pg
 from psycopg import sql as compose
 from psycopg.rows import DictRow
 
-from afterglow.store.holding import Scrubbed
+from afterglow.store.holding import DatabaseBytes
 
 Connection = psycopg.Connection[DictRow]
 
 _LATER = (
     "the server's write-ahead log (pg_wal), replicas and backups, which hold what was written until they are replaced"
 )
-_SAMPLES = "the samples of rows that the server's planner kept (pg_statistic)"
+_SAMPLES = (
+    "the samples of rows that the server's planner kept (pg_statistic), until the server reuses their place, and those of a "
+    "table that is empty now, until it has rows again"
+)
+_SUPERUSER = "SELECT rolname AS name FROM pg_roles WHERE rolname = current_user AND rolsuper"
 _OWN_TABLES = """SELECT relname AS name FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
                    AND pg_has_role(relowner, 'USAGE') ORDER BY relname"""
 _EMPTY_TABLES = _OWN_TABLES.replace("ORDER BY", "AND pg_relation_size(oid) = 0 ORDER BY")
@@ -37,37 +41,31 @@ _CLEARED = """SELECT pg_clear_attribute_stats(current_schema()::text, %(name)s, 
 _CLEARED_BEFORE_18 = "DELETE FROM pg_catalog.pg_statistic WHERE starelid = format('%%I', %(name)s::text)::regclass"
 
 
-def scrub(connection: Connection, whole: bool) -> Scrubbed:
-    """Write the tables anew that this user may, and say what that leaves."""
-    unseen = [_LATER]
-    full = "FULL, " if whole else ""
+def scrub(connection: Connection) -> None:
+    """Write the tables anew that this user may, and the samples of rows that the planner keeps."""
     for name in _names(connection, _OWN_TABLES):
-        connection.execute(
-            compose.SQL("VACUUM ({}ANALYZE) {}").format(compose.SQL(cast(Any, full)), compose.Identifier(name))
-        )
-    for name in _names(connection, _EMPTY_TABLES):
-        unseen += _forget_samples(connection, name)
-    unseen += [f"table {name}, which belongs to somebody else" for name in _names(connection, _OTHERS_TABLES)]
+        connection.execute(compose.SQL("VACUUM (FULL, ANALYZE) {}").format(compose.Identifier(name)))
     try:
-        connection.execute("VACUUM (FULL) pg_catalog.pg_statistic" if whole else "VACUUM pg_catalog.pg_statistic")
+        for name in _names(connection, _EMPTY_TABLES):  # ANALYZE keeps the samples of an empty table as they were
+            has_function = connection.info.server_version >= 180000
+            connection.execute(_CLEARED if has_function else _CLEARED_BEFORE_18, {"name": name})
+        connection.execute("VACUUM (FULL) pg_catalog.pg_statistic")
         connection.execute("CHECKPOINT")
-    except (pg.InsufficientPrivilege, pg.LockNotAvailable):
-        unseen.append(f"{_SAMPLES}, until the server reuses their place")
+    except pg.InsufficientPrivilege:
+        return  # `files` says so
+
+
+def files(connection: Connection) -> DatabaseBytes:
+    """The files of the tables, what a scrub by this user does not reach, and what cannot be read."""
+    unseen = [_LATER]
+    unseen += [f"table {name}, which belongs to somebody else" for name in _names(connection, _OTHERS_TABLES)]
+    if not _names(connection, _SUPERUSER):
+        unseen.append(_SAMPLES)
     folder = _folder(connection)
     if folder is None:
-        return Scrubbed(files=(), unseen=(*unseen, "the server's files, which cannot be read from here"), plain=False)
-    files = sorted(each for each in folder.rglob("*") if each.is_file())
-    return Scrubbed(files=tuple(files), unseen=tuple(unseen), plain=False)  # long texts are compressed
-
-
-def _forget_samples(connection: Connection, table: str) -> list[str]:
-    """Those of a table that is empty now: ANALYZE keeps them as they were. The answer is what stays."""
-    has_function = connection.info.server_version >= 180000
-    try:
-        connection.execute(_CLEARED if has_function else _CLEARED_BEFORE_18, {"name": table})
-    except pg.InsufficientPrivilege:
-        return [f"{_SAMPLES}, of table {table}, which is empty now, until it has rows again"]
-    return []
+        unseen.append("the server's files, which cannot be read from here")
+    found = [] if folder is None else sorted(each for each in folder.rglob("*") if each.is_file())
+    return DatabaseBytes(files=tuple(found), unseen=tuple(unseen), plain=False)  # long texts are compressed
 
 
 def _folder(connection: Connection) -> Path | None:

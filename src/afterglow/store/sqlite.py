@@ -27,7 +27,7 @@ from afterglow.clock import Clock, Deadline
 from afterglow.errors import StoreUnavailable, StoreUnusable
 from afterglow.store import sqlite_bytes, sqlite_file
 from afterglow.store.contract import Store
-from afterglow.store.holding import Scrubbed
+from afterglow.store.holding import DatabaseBytes
 from afterglow.store.sqlite_file import roll_back, translated
 from afterglow.store.sqlite_watch import DatabaseFiles
 from afterglow.store.transaction import EVERYONE, SQLITE, Everyone, Row, Scope, Tx, check_scope, own_first
@@ -83,6 +83,9 @@ class _SQLiteTx(Tx):
 
     def _execute(self, sql: str, values: Mapping[str, Any]) -> list[Row]:
         return self._connection.execute(sql, values).fetchall()
+
+    def _take_role(self, *, everyone: bool) -> None:
+        """Nothing to do: a file has no roles."""
 
     def words_written(self) -> None:
         self.words += 1
@@ -169,13 +172,18 @@ class SQLiteStore(Store):
 
         return await self._read("check", EVERYONE, look)
 
-    async def scrub(self, *, whole: bool = False) -> Scrubbed:
-        """Beside the writer, on a connection of its own: a step of it holds up nobody for long, unless it is for the whole."""
+    async def scrub(self) -> None:
+        """Beside the writer, on a connection of its own. If the caller is cancelled, the scrub is broken off soon."""
         self._check_usable()
         self._files.check()
-        return await asyncio.to_thread(
-            sqlite_bytes.scrub, self.path, self.clock, self._limits.busy_timeout_seconds, whole
-        )
+        stop = threading.Event()
+        try:
+            await asyncio.to_thread(sqlite_bytes.scrub, self.path, self.clock, self._limits.busy_timeout_seconds, stop)
+        finally:
+            stop.set()
+
+    async def database_files(self) -> DatabaseBytes:
+        return DatabaseBytes(files=sqlite_bytes.files_of(self.path), unseen=(), plain=True)
 
     def _check_usable(self) -> None:
         if self._closed:

@@ -16,6 +16,7 @@ from afterglow.memory import Memory
 from afterglow.proof import Proof as ProofOfForgetting
 from afterglow.proof import pieces, prove
 from afterglow.remembering import Proof
+from afterglow.store.scrubs import Scrub
 from afterglow.web import cursors
 from afterglow.web.credentials import Access
 from afterglow.web.reading import Asked, Page, SessionName, Text, decoded, found_session
@@ -83,9 +84,10 @@ class ShownFact(Fact):
 
 
 class ForgottenFact(BaseModel):
-    """What is left of the fact, and the proof, where one was asked for."""
+    """What is left of the fact, how far the scrub is, and the proof, where one was asked for."""
 
     fact: Fact
+    scrub: Scrub
     proof: ProofOfForgetting | None
 
 
@@ -198,13 +200,14 @@ async def forget(
     """Nothing of the fact stays but what keeps it from coming back."""
     before = await memory.facts.show(scope_of(access, asked.owner), fact)
     if before.status == "forgotten":
-        return ForgottenFact(fact=before, proof=None)
+        return ForgottenFact(fact=before, scrub=await memory.store.scrub_state(), proof=None)
     after = await memory.facts.forget(before.owner, before.id)
     if not asked.verify:
-        return ForgottenFact(fact=after, proof=None)
+        return ForgottenFact(fact=after, scrub=await memory.store.scrub_state(), proof=None)
+    scrub = await memory.scrub.wait()
     folder = memory.settings.data_dir
-    sought = pieces(before.content)
-    return ForgottenFact(fact=after, proof=await prove(memory.store, sought, owner=before.owner, data_dir=folder))
+    proof = await prove(memory.store, pieces(before.content), owner=before.owner, data_dir=folder)
+    return ForgottenFact(fact=after, scrub=scrub, proof=proof)
 
 
 @router.post("/sessions/{session}/facts", dependencies=[Nothing])

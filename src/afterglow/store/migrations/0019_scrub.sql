@@ -1,0 +1,1 @@
+-- What was forgotten before is scrubbed once. See store/scrubs.py.
