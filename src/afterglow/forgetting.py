@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from afterglow import log_lines
-from afterglow.errors import AfterglowError, BadInput, NotFound
+from afterglow.errors import AfterglowError, BadInput, NotFound, StoreError
 from afterglow.facts import Fact
 from afterglow.memory_files import FOLDER
 from afterglow.memory_files.folder import LOCK
@@ -35,6 +35,7 @@ _FACT_CHARS_MIN = 12
 _OWN_FILES_NAMED = 3
 _PAGE_TURNS = 200
 _PAGE_SESSIONS = 100
+_LATER = "they are forgotten in the background when that is possible"
 
 _log = logging.getLogger(__name__)
 
@@ -81,7 +82,7 @@ async def forget_turns(
     async def step() -> Forgotten:
         return await store.forget_turns(session.owner, session.id, first_seq, last)
 
-    done = await _all_steps(step, progress)
+    done = await _all_steps(step, progress, "forget them again")
     provable = verify and done.turns > 0
     proof = partial(_proved, store, sought, facts, session.owner, session.id, data_dir) if provable else None
     return await _concluded(store, [session.owner], done, rewrite, scrub, proof)
@@ -104,7 +105,7 @@ async def forget_session(
     async def step() -> Forgotten:
         return await store.forget_session(session.owner, session.id)
 
-    done = await _all_steps(step, progress)
+    done = await _all_steps(step, progress, _LATER)
     proof = partial(_proved, store, sought, facts, session.owner, session.id, data_dir) if verify else None
     return await _concluded(store, [session.owner], done, rewrite, scrub, proof)
 
@@ -136,7 +137,7 @@ async def forget_owner(
     async def step() -> Forgotten:
         return await store.forget_owner(owner, keep_stones=keep_stones)
 
-    done = await _all_steps(step, progress)
+    done = await _all_steps(step, progress, _LATER)
     pieces = [*name, *sought]
     proof = partial(_proved, store, pieces, facts, owner, None, data_dir) if verify and pieces else None
     unname = None if data_dir is None else partial(_unname, data_dir, owner)
@@ -210,14 +211,19 @@ async def finish_forgetting(
     return stopped
 
 
-async def _all_steps(step: Callable[[], Awaitable[Forgotten]], progress: Progress | None) -> Forgotten:
+async def _all_steps(step: Callable[[], Awaitable[Forgotten]], progress: Progress | None, rest: str) -> Forgotten:
+    """All steps of a forget. `rest` says what becomes of the turns that are left where a step fails after others did not."""
     done = await step()
     while True:
         if progress is not None:
             progress(done.turns, done.turns + done.left)
         if done.done:
             return done
-        done = done.and_then(await step())
+        try:
+            done = done.and_then(await step())
+        except StoreError as error:
+            said = f"{done.turns:,} turns are forgotten, and {done.left:,} are not yet; {rest}. The next step failed: {error}"
+            raise type(error)(said) from error
 
 
 async def _concluded(

@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 
-from afterglow.errors import AfterglowError
+from afterglow.errors import AfterglowError, StoreError
 from afterglow.store.contract import Store
 from afterglow.store.scrubs import SUBJECT, Scrub
-from afterglow.work import NOBODY, Claim, Limits
+from afterglow.work import NOBODY, Claim, Limits, error_text
 from afterglow.worker import Worker, holder_name
 
 _LOOK_AGAIN_SECONDS = 0.3
@@ -56,8 +57,12 @@ class DatabaseScrub:
             raise stopped[0]
 
     async def after_forget(self, *, wait: bool = False) -> Scrub:
-        """The scrub that a forget made due may begin; the answer is how far it is. With `wait` it is done, or has failed."""
-        await self._store.expedite_scrub()
+        """The scrub that a forget made due may begin; the answer is how far it is. With `wait` it is done, or has failed.
+
+        What is forgotten is forgotten: that the scrub cannot begin now, as on a full disk, is no error of the forget.
+        """
+        with suppress(StoreError):  # it is due all the same, a little later
+            await self._store.expedite_scrub()
         return await self.wait() if wait or not self._in_background else await self._store.scrub_state()
 
     async def if_ready(self) -> None:
@@ -71,8 +76,15 @@ class DatabaseScrub:
     async def wait(self) -> Scrub:
         """Scrub if that is due, or wait until another process has; the answer is `done`, or why it is not."""
         while True:
-            await self._worker.attend(NOBODY, "scrub", SUBJECT, at_once=True)
-            state = await self._store.scrub_state()
+            state = await self._tried()
             if state.state != "running":
                 return state
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+
+    async def _tried(self) -> Scrub:
+        try:
+            if (await self._store.scrub_state()).state != "done":
+                await self._worker.attend(NOBODY, "scrub", SUBJECT, at_once=True)
+        except StoreError as error:  # not even the claim can be written
+            return Scrub(state="failed", error=error_text(error))
+        return await self._store.scrub_state()
