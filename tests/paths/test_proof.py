@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
+import subprocess
+import sys
 import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from afterglow import failpoints
+from afterglow.clock import FixedClock
 from afterglow.errors import StoreUnavailable
 from afterglow.forgetting import forget_owner, forget_session, forget_turns
 from afterglow.proof import pieces, prove
@@ -193,6 +199,57 @@ async def test_a_worker_scrubs_once_for_all_that_was_forgotten_without_a_proof(s
     proof = await prove(store, [f"canary{number:04d}{RUN}" for number in range(2)], owner=OWNER)
     assert proof.clean and len(proof.looked_at) > 1, proof
     assert not any("scrub" in each for each in proof.not_looked_at)
+
+
+@pytest.mark.spec("P1", "SAFE-3")
+@pytest.mark.parametrize("what", ["a proof", "a second store"])
+async def test_what_is_written_after_the_files_were_looked_at_is_there_for_another_process(
+    tmp_path: Path, clock: FixedClock, what: str
+) -> None:
+    path = tmp_path / "afterglow.db"
+    store = await SQLiteStore.open(path, clock)
+    session = await talk(store, f"the code is {SECRET} today", "I see")
+    if what == "a proof":
+        assert (await forget_turns(store, session, 1, verify=True)).proof is not None
+    else:
+        await (await SQLiteStore.open(path, clock)).close()
+    assert turns_as_another_process_sees(path) == 2
+    await store.append(OWNER, session.id, said("one more"))
+    assert turns_as_another_process_sees(path) == 3, "the log of changes is still the one that this process writes"
+    await store.close()
+
+
+@pytest.mark.spec("P1", "SAFE-3")
+async def test_a_scrub_that_outlives_its_store_keeps_its_locks_until_it_has_ended(
+    tmp_path: Path, clock: FixedClock
+) -> None:
+    path = tmp_path / "afterglow.db"
+    store = await SQLiteStore.open(path, clock)
+    await talk(store, "hello")
+    begun, may_end = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        begun.set()
+        may_end.wait(10)
+
+    failpoints.arm("index:merged", wait)
+    scrub = asyncio.create_task(store.scrub())
+    assert await asyncio.to_thread(begun.wait, 10)
+    scrub.cancel()
+    await asyncio.wait([scrub])
+    await store.close()
+    try:
+        assert turns_as_another_process_sees(path) == 1
+        assert path.with_name("afterglow.db-wal").exists(), "the other process is not the last that has it open"
+    finally:
+        may_end.set()
+
+
+def turns_as_another_process_sees(path: Path) -> int:
+    """What a process reads that opens the database and closes it again."""
+    program = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); print(*c.execute('SELECT count(*) FROM turns'))"
+    read = subprocess.run([sys.executable, "-c", f"{program}; c.close()", str(path)], capture_output=True, check=True)
+    return int(read.stdout.decode().strip(" (,)\n"))
 
 
 @pytest.mark.parametrize("is_sampled", [False, pytest.param(True, marks=pytest.mark.both)])

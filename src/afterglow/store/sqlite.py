@@ -173,14 +173,21 @@ class SQLiteStore(Store):
         return await self._read("check", EVERYONE, look)
 
     async def scrub(self) -> None:
-        """Beside the writer, on a connection of its own. If the caller is cancelled, the scrub is broken off soon."""
+        """Beside the writer, on a connection of its own. If the caller is cancelled, the scrub is broken off soon.
+
+        The store may be closed before the thread has ended. The connection keeps SQLite's locks until then.
+        """
         self._check_usable()
         self._files.check()
         stop = threading.Event()
         try:
-            await asyncio.to_thread(sqlite_bytes.scrub, self.path, self.clock, self._limits.busy_timeout_seconds, stop)
+            await asyncio.to_thread(self._scrub_now, stop)
         finally:
             stop.set()
+
+    def _scrub_now(self, stop: threading.Event) -> None:
+        with self._files.in_use():
+            sqlite_bytes.scrub(self.path, self.clock, self._limits.busy_timeout_seconds, stop)
 
     async def database_files(self) -> DatabaseBytes:
         return DatabaseBytes(files=sqlite_bytes.files_of(self.path), unseen=(), plain=True)
