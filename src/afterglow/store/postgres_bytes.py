@@ -8,7 +8,9 @@ and is said.
 from __future__ import annotations
 
 import os
+import re
 import struct
+import time
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,10 +19,15 @@ from psycopg import errors as pg
 from psycopg import sql as compose
 from psycopg.rows import DictRow
 
+from afterglow.clock import Deadline
+from afterglow.errors import StoreUnavailable
 from afterglow.store.holding import DatabaseBytes
 
 Connection = psycopg.Connection[DictRow]
 
+_SEEN_SECONDS_MAX = 10
+"""How long a scrub waits for older transactions, such as the server's own ANALYZE."""
+_LOOK_AGAIN_SECONDS = 0.1
 _LATER = (
     "the server's write-ahead log (pg_wal), replicas and backups, which hold what was written until they are replaced"
 )
@@ -42,9 +49,16 @@ _CLEARED_BEFORE_18 = "DELETE FROM pg_catalog.pg_statistic WHERE starelid = forma
 
 
 def scrub(connection: Connection) -> None:
-    """Write the tables anew that this user may, and the samples of rows that the planner keeps."""
+    """Write the tables of this user anew, and the samples of rows that the planner keeps."""
+    seen_until = Deadline(_SEEN_SECONDS_MAX)
     for name in _names(connection, _OWN_TABLES):
-        connection.execute(compose.SQL("VACUUM (FULL, ANALYZE) {}").format(compose.Identifier(name)))
+        while _rewritten(connection, name):
+            if seen_until.passed:
+                raise StoreUnavailable(
+                    f"an older transaction on this database still sees rows that were removed from {name}; they stay in "
+                    "its files until that transaction ends"
+                )
+            time.sleep(_LOOK_AGAIN_SECONDS)
     try:
         for name in _names(connection, _EMPTY_TABLES):  # ANALYZE keeps the samples of an empty table as they were
             has_function = connection.info.server_version >= 180000
@@ -53,6 +67,23 @@ def scrub(connection: Connection) -> None:
         connection.execute("CHECKPOINT")
     except pg.InsufficientPrivilege:
         return  # `files` says so
+
+
+def _rewritten(connection: Connection, table: str) -> int:
+    """Write a table anew; the answer is how many removed rows had to stay, because an older transaction may still see them."""
+    stayed = 0
+
+    def count(said: psycopg.errors.Diagnostic) -> None:
+        nonlocal stayed
+        found = re.search(r"\d+", said.message_detail or "")  # "3 dead row versions cannot be removed yet."
+        stayed += int(found[0]) if found else 0
+
+    connection.add_notice_handler(count)
+    try:
+        connection.execute(compose.SQL("VACUUM (FULL, ANALYZE, VERBOSE) {}").format(compose.Identifier(table)))
+    finally:
+        connection.remove_notice_handler(count)
+    return stayed
 
 
 def files(connection: Connection) -> DatabaseBytes:
