@@ -190,6 +190,7 @@ class SQLiteStore(Store):
             sqlite_bytes.scrub(self.path, self.clock, self._limits.busy_timeout_seconds, stop)
 
     async def database_files(self) -> DatabaseBytes:
+        self._check_usable()
         return DatabaseBytes(files=sqlite_bytes.files_of(self.path), unseen=(), plain=True)
 
     def _check_usable(self) -> None:
