@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -42,7 +43,7 @@ def edit(path: Path, content: str) -> None:
     """Put another sentence in the place of the first one, as an editor does: all at once."""
     document = json.loads(path.read_text())
     document["facts"][0]["content"] = content
-    aside = path.with_name(EDITED)
+    aside = path.with_name(f"{EDITED}.{os.getpid()}")  # of two at once each has its own
     aside.write_text(json.dumps(document))
     aside.rename(path)
 
