@@ -21,8 +21,8 @@ LAYERS = [
     "work channels",
     "store",
     "search sources memory_files order",
-    "behind blocks contexts conversation endings extraction forgetting log_lines proof reconciling scrub steward worker "
-    "inbound proactive prose telling",
+    "behind blocks contexts conversation endings extraction forgetting log_lines proof reconciling steward worker inbound "
+    "proactive prose telling",
     "ending forget health intake manual means memory reading recollection remembering returning shutdown working",
     "transfer",
     "agent",

@@ -8,7 +8,6 @@ from afterglow.errors import AfterglowError, BadInput
 from afterglow.forgetting import Forgetting, Progress, Rewrite, forget_owner, forget_session, forget_turns
 from afterglow.memory_files import MemoryFiles
 from afterglow.reading import check_session, one_owner
-from afterglow.scrub import DatabaseScrub
 from afterglow.store.contract import Store
 from afterglow.turns import Session
 
@@ -16,11 +15,10 @@ from afterglow.turns import Session
 class Forget:
     """What a memory can forget. Nothing of it comes back, not even by an import of an export from before."""
 
-    def __init__(self, store: Store, data_dir: Path, files: MemoryFiles, scrub: DatabaseScrub) -> None:
+    def __init__(self, store: Store, data_dir: Path, files: MemoryFiles) -> None:
         self._store = store
         self._data_dir = data_dir
         self._files = files
-        self._scrub = scrub
 
     async def turns(
         self,
@@ -43,7 +41,6 @@ class Forget:
             verify=verify,
             data_dir=self._data_dir,
             rewrite=self._rewrite,
-            scrub=self._scrub,
             progress=progress,
         )
 
@@ -51,13 +48,7 @@ class Forget:
         """A session with all that came from it."""
         check_session(session)
         return await forget_session(
-            self._store,
-            session,
-            verify=verify,
-            data_dir=self._data_dir,
-            rewrite=self._rewrite,
-            scrub=self._scrub,
-            progress=progress,
+            self._store, session, verify=verify, data_dir=self._data_dir, rewrite=self._rewrite, progress=progress
         )
 
     async def owner(
@@ -71,7 +62,6 @@ class Forget:
             verify=verify,
             data_dir=self._data_dir,
             rewrite=self._rewrite,
-            scrub=self._scrub,
             progress=progress,
         )
 

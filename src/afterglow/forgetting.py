@@ -1,4 +1,4 @@
-"""Forgetting: turns, a session or an owner, step by step, then the scrub, and a proof of it where one is asked for.
+"""Forgetting: turns, a session or an owner, step by step, and a proof of it where one is asked for.
 
 What the proof looks for is gathered before anything is forgotten, and held in memory alone.
 """
@@ -15,19 +15,16 @@ from pathlib import Path
 from typing import Any, cast
 
 from afterglow import log_lines
-from afterglow.errors import AfterglowError, BadInput, NotFound, StoreError
+from afterglow.errors import AfterglowError, BadInput, NotFound
 from afterglow.facts import Fact
 from afterglow.memory_files import FOLDER
 from afterglow.memory_files.folder import LOCK
 from afterglow.memory_files.names import folder_name
 from afterglow.proof import Proof, pieces, prove
-from afterglow.scrub import DatabaseScrub
 from afterglow.store.contract import Store
 from afterglow.store.forgetting import Forgotten
-from afterglow.store.scrubs import Scrub
 from afterglow.summaries import text_of
 from afterglow.turns import Session, Turn
-from afterglow.work import NOBODY
 
 SOUGHT_MAX = 200
 """The most pieces of text that are looked for."""
@@ -35,7 +32,6 @@ _FACT_CHARS_MIN = 12
 _OWN_FILES_NAMED = 3
 _PAGE_TURNS = 200
 _PAGE_SESSIONS = 100
-_LATER = "they are forgotten in the background when that is possible"
 
 _log = logging.getLogger(__name__)
 
@@ -47,10 +43,9 @@ Rewrite = Callable[[str], Awaitable[object]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Forgetting:
-    """What was forgotten, how far the scrub is, and the proof, where one was asked for."""
+    """What was forgotten, and the proof, where one was asked for."""
 
     forgotten: Forgotten
-    scrub: Scrub
     proof: Proof | None = None
 
 
@@ -63,7 +58,6 @@ async def forget_turns(
     verify: bool = False,
     data_dir: Path | None = None,
     rewrite: Rewrite | None = None,
-    scrub: DatabaseScrub | None = None,
     progress: Progress | None = None,
 ) -> Forgetting:
     """One turn, or a run of turns. Blocks over them are made anew of what is left; facts that only they prove are forgotten.
@@ -82,10 +76,10 @@ async def forget_turns(
     async def step() -> Forgotten:
         return await store.forget_turns(session.owner, session.id, first_seq, last)
 
-    done = await _all_steps(step, progress, "forget them again")
+    done = await _all_steps(step, progress)
     provable = verify and done.turns > 0
     proof = partial(_proved, store, sought, facts, session.owner, session.id, data_dir) if provable else None
-    return await _concluded(store, [session.owner], done, rewrite, scrub, proof)
+    return await _concluded(store, [session.owner], done, rewrite, proof)
 
 
 async def forget_session(
@@ -95,7 +89,6 @@ async def forget_session(
     verify: bool = False,
     data_dir: Path | None = None,
     rewrite: Rewrite | None = None,
-    scrub: DatabaseScrub | None = None,
     progress: Progress | None = None,
 ) -> Forgetting:
     """A session with all that was made of it. Another of the same name may begin anew."""
@@ -105,9 +98,9 @@ async def forget_session(
     async def step() -> Forgotten:
         return await store.forget_session(session.owner, session.id)
 
-    done = await _all_steps(step, progress, _LATER)
+    done = await _all_steps(step, progress)
     proof = partial(_proved, store, sought, facts, session.owner, session.id, data_dir) if verify else None
-    return await _concluded(store, [session.owner], done, rewrite, scrub, proof)
+    return await _concluded(store, [session.owner], done, rewrite, proof)
 
 
 async def forget_owner(
@@ -118,7 +111,6 @@ async def forget_owner(
     verify: bool = False,
     data_dir: Path | None = None,
     rewrite: Rewrite | None = None,
-    scrub: DatabaseScrub | None = None,
     progress: Progress | None = None,
 ) -> Forgetting:
     """All that is the owner's. Those joined to it stand for themselves again, and keep what is theirs.
@@ -137,11 +129,11 @@ async def forget_owner(
     async def step() -> Forgotten:
         return await store.forget_owner(owner, keep_stones=keep_stones)
 
-    done = await _all_steps(step, progress, _LATER)
+    done = await _all_steps(step, progress)
     pieces = [*name, *sought]
     proof = partial(_proved, store, pieces, facts, owner, None, data_dir) if verify and pieces else None
     unname = None if data_dir is None else partial(_unname, data_dir, owner)
-    concluded = await _concluded(store, together, done, rewrite, scrub, proof, unname)
+    concluded = await _concluded(store, together, done, rewrite, proof, unname)
     if keep_stones or concluded.proof is None:
         return concluded
     return replace(concluded, proof=_with_name(concluded.proof, owner, other, data_dir))
@@ -181,8 +173,6 @@ def _why_it_stays(folder: Path) -> str:
 
 async def unname_if_gone(store: Store, data_dir: Path, owner: str) -> None:
     """Nothing that was logged names an owner who is no more: work under way for it may have done so until just now."""
-    if owner == NOBODY:
-        return
     root, *_ = await store.folder_owners(owner)
     if not any(owner in (each.id, *each.joined) for each in await store.owners(limit=1, only=root)):
         await _unname(data_dir, owner)
@@ -192,12 +182,10 @@ async def _unname(data_dir: Path, owner: str) -> None:
     await asyncio.to_thread(log_lines.unname, data_dir, owner)
 
 
-async def finish_forgetting(
-    store: Store, rewrite: Rewrite | None = None, data_dir: Path | None = None
-) -> list[AfterglowError]:
-    """Go on with what was begun and broken off; the answer is what stopped the sessions and owners that are not finished."""
-    stopped: list[AfterglowError] = []
-    for each in await store.unfinished_forgetting():
+async def finish_forgetting(store: Store, rewrite: Rewrite | None = None, data_dir: Path | None = None) -> int:
+    """Go on with what was begun and broken off; the answer is how many sessions and owners that were."""
+    unfinished = await store.unfinished_forgetting()
+    for each in unfinished:
         try:
             if each.session is None:
                 await forget_owner(store, each.owner, data_dir=data_dir, rewrite=rewrite)
@@ -207,23 +195,17 @@ async def finish_forgetting(
             continue
         except AfterglowError as error:
             _log.warning("the forgetting of %s is not finished: %s", each.session or each.owner, error)
-            stopped.append(error)
-    return stopped
+    return len(unfinished)
 
 
-async def _all_steps(step: Callable[[], Awaitable[Forgotten]], progress: Progress | None, rest: str) -> Forgotten:
-    """All steps of a forget. `rest` says what becomes of the turns that are left where a step fails after others did not."""
+async def _all_steps(step: Callable[[], Awaitable[Forgotten]], progress: Progress | None) -> Forgotten:
     done = await step()
     while True:
         if progress is not None:
             progress(done.turns, done.turns + done.left)
         if done.done:
             return done
-        try:
-            done = done.and_then(await step())
-        except StoreError as error:
-            said = f"{done.turns:,} turns are forgotten, and {done.left:,} are not yet; {rest}. The next step failed: {error}"
-            raise type(error)(said) from error
+        done = done.and_then(await step())
 
 
 async def _concluded(
@@ -231,11 +213,10 @@ async def _concluded(
     owners: Sequence[str],
     done: Forgotten,
     rewrite: Rewrite | None,
-    scrub: DatabaseScrub | None,
     proof: Callable[[], Awaitable[Proof]] | None,
     unname: Callable[[], Awaitable[object]] | None = None,
 ) -> Forgetting:
-    """Each folder is written once, and then the database is scrubbed. If this is killed, files and scrub are due still.
+    """Each folder is written once. If this is killed, the files of all these owners are due still.
 
     The log is gone through first, since a file may refuse to be written, and last, since that may be logged.
     """
@@ -246,8 +227,7 @@ async def _concluded(
             await rewrite(folder)
     if unname is not None:
         await unname()
-    scrubbed = await (scrub or DatabaseScrub(store)).after_forget(wait=proof is not None)
-    return Forgetting(forgotten=done, scrub=scrubbed, proof=None if proof is None else await proof())
+    return Forgetting(forgotten=done, proof=None if proof is None else await proof())
 
 
 async def _proved(

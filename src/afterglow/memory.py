@@ -36,7 +36,6 @@ from afterglow.reading import check_session, one_owner
 from afterglow.reconciling import Near
 from afterglow.remembering import Remembered
 from afterglow.returning import Returning
-from afterglow.scrub import DatabaseScrub
 from afterglow.search.embedders import Embedder, is_there
 from afterglow.search.meaning import Meaning
 from afterglow.search.memory_search import Recollection, memory_search
@@ -105,8 +104,6 @@ async def open_memory(
             await finish_forgetting(store, memory.files.rebuild, given.data_dir)
         async with nullcontext() if primary == "false" else working(store, acts, given, primary, memory.watches):
             yield memory
-        if primary == "false":
-            await memory.scrub.if_ready()
     finally:
         await memory.close()
 
@@ -167,18 +164,14 @@ class Memory(Returning):
         self.summarising = Summaries(store, self.means_of, self.contexts)
         self.files = MemoryFiles(store, settings.data_dir, self.intake.prepare, ZoneInfo(settings.zone))
         self.reading = Facts(store, self.means_of, Near(store, lambda: self._meaning))
-        finish = partial(finish_forgetting, store, self.files.rebuild, settings.data_dir)
-        self.scrub = DatabaseScrub(store, limits=work_limits(settings), finish=finish, in_background=not folds)
         self._conversation = Conversation(store, self.frame_of, self.intake.prepared)
         self.order = self._conversation.order
         own: dict[Kind, Act] = {kind: act for kind, act in self.acts.items() if kind in ANYBODYS or kind == "vectors"}
         over = partial(unname_if_gone, store, settings.data_dir)
         self._worker = Worker(store, own, holder=holder_name(), limits=work_limits(settings), over=over)
         self._behind = Behind(store, self._worker)
-        self.forget = Forget(store, settings.data_dir, self.files, self.scrub)
-        self.facts = Remembered(
-            store, settings, self.intake.prepare, self.reading, self._worker, self.files, self.scrub
-        )
+        self.forget = Forget(store, settings.data_dir, self.files)
+        self.facts = Remembered(store, settings, self.intake.prepare, self.reading, self._worker, self.files)
 
     async def append(
         self,
@@ -339,7 +332,6 @@ class Memory(Returning):
             "summary": self.summarising.act,
             "facts": self.reading.act,
             "files": self.files.act,
-            "scrub": self.scrub.act,
             "prose": Prose(self.store, self.means_of, self.settings.away_of, self._quiet_seconds).act,
             **({"vectors": self._embed} if is_there(self.settings.search.embedder) else {}),
             **({"digest": self._proactive(self.deliver).act} if self.deliver else {}),

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from afterglow.errors import StoreError
 from afterglow.facts.readable import COMMON
 from afterglow.search.literals import Literals
 from afterglow.store.contract import Store
-from afterglow.store.holding import DatabaseBytes, Held
-from afterglow.store.scrubs import Scrub
+from afterglow.store.holding import Held, Scrubbed
 
 _OF_ONE_TEXT_MAX = 30
 _RARE_CHARS_MIN = 9
@@ -68,17 +68,19 @@ class _Searched:
 async def prove(
     store: Store, sought: Sequence[str], *, owner: str, session: str | None = None, data_dir: Path | None = None
 ) -> Proof:
-    """Whether nothing of these pieces of text is left. Where the scrub is not done yet, the proof says so.
+    """Whether nothing of these pieces of text is left, after the database has written over what it removed.
 
-    They were said by this owner, in this session or in all of its.
+    They were said by this owner, in this session or in all of its. Where bytes are left that belong to no row, all of the
+    database is written anew, and searched again.
     """
     short = [piece for piece in sought if _is_too_short(piece)]
     sought = [piece for piece in sought if piece not in short]
-    scrub = await store.scrub_state()
-    database = await store.database_files()
-    others, closed = _others(data_dir, database.files)
-    files = [*database.files, *others]
-    held, searched = await _look(store, database, files, sought)
+    scrubbed = await _scrubbed(store)
+    if not scrubbed.files or (await _look(store, scrubbed, scrubbed.files, sought))[1].there:
+        scrubbed = await _scrubbed(store, whole=True)
+    others, closed = _others(data_dir, scrubbed.files)
+    files = [*scrubbed.files, *others]
+    held, searched = await _look(store, scrubbed, files, sought)
     closed |= searched.closed
     in_files = [f"{path}: {_brief(piece)}" for path, piece in searched.there]
     said = {
@@ -91,8 +93,7 @@ async def prove(
         found=tuple(dict.fromkeys([*map(_row, left), *in_files])),
         said_elsewhere=tuple(dict.fromkeys(_row(each) for each in held if each not in left)),
         not_looked_at=(
-            *_unscrubbed(scrub),
-            *database.unseen,
+            *scrubbed.unseen,
             *(f"{path}: it cannot be read ({problem})" for path, problem in closed.items()),
             *_untold(len(short)),
         ),
@@ -100,15 +101,25 @@ async def prove(
     )
 
 
+async def _scrubbed(store: Store, *, whole: bool = False) -> Scrubbed:
+    """What was removed is written over; if that cannot be done now, it is forgotten all the same, and the proof says so."""
+    try:
+        return await store.scrub(whole=whole)
+    except StoreError as error:
+        return Scrubbed(
+            files=(), unseen=(f"the database's files: what was removed is not written over yet ({error})",), plain=False
+        )
+
+
 async def _look(
-    store: Store, database: DatabaseBytes, files: Sequence[Path], sought: Sequence[str]
+    store: Store, scrubbed: Scrubbed, files: Sequence[Path], sought: Sequence[str]
 ) -> tuple[list[Held], _Searched]:
     """The rows that hold any of these, and the files that hold any that stands in no row.
 
     Where files hold text as it was written, rows are only looked at for what stands in a file.
     """
-    held = [] if database.plain else await store.rows_holding(sought)
-    looked_for = set[str]() if database.plain else set(sought)
+    held = [] if scrubbed.plain else await store.rows_holding(sought)
+    looked_for = set[str]() if scrubbed.plain else set(sought)
     while True:
         alive = {each.word for each in held}
         searched = await asyncio.to_thread(_search, files, [piece for piece in sought if piece not in alive])
@@ -127,13 +138,6 @@ def _came_from(held: Held, owner: str, session: str | None) -> bool:
 def _is_too_short(piece: str) -> bool:
     has_digit = any(char.isdigit() for char in piece)
     return len(piece.encode()) < (_NUMBER_BYTES_MIN if has_digit else _WHOLE_BYTES_MIN)
-
-
-def _unscrubbed(scrub: Scrub) -> list[str]:
-    if scrub.state == "done":
-        return []
-    why = f": {scrub.error}" if scrub.error else ""
-    return [f"what the database's files still hold of removed rows: the scrub is {scrub.state}{why}"]
 
 
 def _untold(texts: int) -> list[str]:

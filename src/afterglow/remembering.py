@@ -30,7 +30,6 @@ from afterglow.forget import rewritten
 from afterglow.memory_files import Agreed, MemoryFiles
 from afterglow.memory_files.taking import address_of
 from afterglow.reading import check_session
-from afterglow.scrub import DatabaseScrub
 from afterglow.settings import Settings
 from afterglow.store.contract import Store
 from afterglow.store.facts import Again, FactsChanged, Gathered, WantedFacts
@@ -84,7 +83,6 @@ class Remembered:
         reader: Facts,
         worker: Worker,
         files: MemoryFiles,
-        scrub: DatabaseScrub,
     ) -> None:
         self._store = store
         self._settings = settings
@@ -92,7 +90,6 @@ class Remembered:
         self._reader = reader
         self._worker = worker
         self._files = files
-        self._scrub = scrub
         self._zone = ZoneInfo(settings.zone)
 
     async def list(
@@ -247,7 +244,6 @@ class Remembered:
         forgotten = await self._store.forget_fact(owner, fact, stated_on=_OWN_CHANNELS)
         await rewritten(self._files.bring, forgotten.owner)
         await self.write_files(forgotten.owner)  # which ends the work that is due
-        await self._scrub.after_forget()
         return forgotten
 
     async def extract(

@@ -15,15 +15,11 @@ from typing import Literal, get_args
 
 from afterglow.errors import BadInput
 
-Kind = Literal[
-    "context", "idle", "clear", "summary", "facts", "task", "reply", "digest", "prose", "vectors", "files", "scrub"
-]
+Kind = Literal["context", "idle", "clear", "summary", "facts", "task", "reply", "digest", "prose", "vectors", "files"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 State = Literal["waiting", "due", "claimed", "parked"]
 
 ERROR_CHARS_MAX = 500
-NOBODY = ""
-"""The owner of work that is about the whole database."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

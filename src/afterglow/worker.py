@@ -17,15 +17,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapp
 from contextvars import ContextVar
 
 from afterglow.acting import acting_as
-from afterglow.errors import (
-    AfterglowError,
-    ClaimLost,
-    ModelBusy,
-    ModelStopped,
-    NotFound,
-    StoreFull,
-    StoreUnavailable,
-)
+from afterglow.errors import AfterglowError, ClaimLost, ModelBusy, ModelStopped, NotFound
 from afterglow.guard import redact
 from afterglow.store.contract import Store
 from afterglow.work import Claim, Due, Kind, Limits, doing, error_text, is_spent, wait_seconds
@@ -240,7 +232,7 @@ class Worker:
             self._limits,
             chance,
             asked=error.wait_seconds if isinstance(error, ModelBusy | ModelStopped) else None,
-            outage=isinstance(error, ModelBusy | StoreFull | StoreUnavailable),
+            outage=isinstance(error, ModelBusy),
         )
         said = redact(error_text(error)).text  # a provider's error may quote a key
         await self._put_back(claim, said, wait_seconds=wait, park=park)

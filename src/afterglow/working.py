@@ -23,7 +23,7 @@ from afterglow.worker import Act, Worker, holder_name
 
 DRAIN_SECONDS_MAX = 15
 _log = logging.getLogger(__name__)
-ANYBODYS: frozenset[Kind] = frozenset({"context", "idle", "clear", "files", "scrub"})
+ANYBODYS: frozenset[Kind] = frozenset({"context", "idle", "clear", "files"})
 """The work that a process does also if it is not to be primary."""
 PRIMARYS: frozenset[Kind] = frozenset({"task"})
 """The work that only the primary does: what nobody waits for, and nobody wants done by whoever happens to run."""

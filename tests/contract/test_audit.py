@@ -49,7 +49,6 @@ NOT_AUDITED = {
     **dict.fromkeys(("restore_session", "restore_turns", "restore_blocks", "restore_summary", "restore_fact"), IMPORT),
     **dict.fromkeys(("restore_goals", "restore_standing", "restore_task", "restore_message", "mark_read"), IMPORT),
     **dict.fromkeys(("mark_due", "claim", "claim_one", "renew", "finish", "give_back", "retry", "sweep"), QUEUE),
-    "expedite_scrub": QUEUE,
     **dict.fromkeys(("keep_time", "keep_schedule", "take_primary", "leave_primary"), CLOCKS),
     **dict.fromkeys(("use_embedder", "sweep_vectors", "commit_vectors", "drop_old_vectors"), SEARCH),
     **dict.fromkeys(("reserve_spend", "settle_spend"), SPEND),

@@ -8,14 +8,10 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 
 from afterglow.clock import FixedClock
-from afterglow.errors import StoreUnavailable
-from afterglow.store import postgres_bytes
 from afterglow.store.log import Entry, Shown
-from afterglow.store.postgres import PostgresStore
 from afterglow.store.sqlite import SQLiteLimits, SQLiteStore
 from afterglow.store.transaction import EVERYONE, Tx
 from tests.kit.records import KATE, NOON, said
@@ -72,21 +68,3 @@ async def test_the_words_of_a_forgotten_turn_leave_the_file_without_a_scrub(tmp_
     await store.forget_turns(KATE.owner, session, 1, 2)
     await store.close()
     assert in_the_files() == []
-
-
-@pytest.mark.spec("P12", "SAFE-3")
-async def test_a_scrub_fails_while_an_older_transaction_still_sees_what_was_removed(
-    emptied_address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(postgres_bytes, "_SEEN_SECONDS_MAX", 0.2)
-    store = await PostgresStore.open(emptied_address, FixedClock(NOON))
-    await store.append(KATE.owner, KATE, said("a red kettle"))
-    with psycopg.connect(emptied_address) as older:
-        older.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        older.execute("SELECT 1")  # it has its snapshot, and locks no table
-        with psycopg.connect(emptied_address, autocommit=True) as other:
-            other.execute("DELETE FROM turns")
-        with pytest.raises(StoreUnavailable, match="still sees rows that were removed from turns"):
-            await store.scrub()
-    await store.scrub()
-    await store.close()

@@ -14,18 +14,15 @@ import psycopg
 import pytest
 
 from afterglow import failpoints
-from afterglow.clock import FixedClock, SystemClock
+from afterglow.clock import SystemClock
 from afterglow.errors import StoreFull
-from afterglow.scrub import sentence
-from afterglow.store import forgetting as verbs_of_forgetting
 from afterglow.store.postgres import PostgresStore
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.turns import Turn
 from tests.faults.small_disk import SmallDisk, small_disk
 from tests.faults.tasks import binding
-from tests.kit.forgetting import OWNER, SECRET, holders, memory_over, talk
 from tests.kit.promises import broken
-from tests.kit.records import KATE, NOON, OTHER, said
+from tests.kit.records import KATE, OTHER, said
 
 pytestmark = pytest.mark.spec("P1", "LOG-1")
 
@@ -62,14 +59,6 @@ async def fill(store: SQLiteStore) -> list[Turn]:
             written.append(await store.append(KATE.owner, KATE, said(f"{number} {TEXT}", key=f"key {number}")))
     assert written
     return written
-
-
-async def fill_up(store: SQLiteStore, filler: Path) -> None:
-    """Leave no room on the disk, and none in the write-ahead log either."""
-    await store.scrub()
-    with filler.open("ab", buffering=0) as file, pytest.raises(OSError, match="No space"):
-        while True:
-            file.write(b"x" * 4096)
 
 
 async def test_a_full_disk_is_said_to_be_full_and_what_is_there_stays_readable(store: SQLiteStore) -> None:
@@ -144,54 +133,6 @@ async def test_a_disk_that_is_full_at_the_commit_itself_fails_no_turn_that_fits(
     session = await store.current_session(KATE)
     assert session is not None and session.turns == 20 - len(refused)
     assert await broken(store) == []
-
-
-@pytest.mark.spec("SAFE-3", "P12")
-async def test_a_scrub_that_finds_no_room_says_so_and_is_finished_when_there_is(
-    disk: SmallDisk, store: SQLiteStore
-) -> None:
-    if not disk.mounted:
-        pytest.skip("no file system of one's own can be mounted here")
-    disk.grow(16)
-    memory = memory_over(store, data_dir=str(disk.folder))
-    session = await talk(store, *(f"turn {seq} about {SECRET}. {TEXT}" for seq in range(20)))
-    filler = disk.folder / "filler"
-    await fill_up(store, filler)
-    with pytest.raises(StoreFull, match="is full; nothing was changed"):
-        await memory.forget.session(session)
-    assert (await memory.scrub.wait()).state == "done", "nothing was forgotten"
-    filler.unlink()
-    assert (await memory.forget.session(session)).scrub.state == "due"
-    await fill_up(store, filler)
-    state = await memory.scrub.wait()
-    assert state.state == "failed" and "is full" in sentence(state)
-    filler.unlink()
-    assert (await memory.scrub.wait()).state == "done"
-    whole = b"".join(path.read_bytes() for path in disk.folder.glob("afterglow.db*"))
-    assert SECRET.encode() not in whole
-
-
-@pytest.mark.spec("SAFE-3")
-@pytest.mark.parametrize("what", ["turns", "session", "owner"])
-async def test_a_forget_that_finds_no_room_half_way_says_so_and_what_can_be_is_finished_when_there_is(
-    tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(verbs_of_forgetting, "TURNS_AT_ONCE", 2)
-    store = await SQLiteStore.open(tmp_path / "afterglow.db", FixedClock(NOON))
-    memory = memory_over(store, data_dir=str(tmp_path))
-    session = await talk(store, *(f"turn {seq} about {SECRET}" for seq in range(6)))
-    failpoints.arm(f"forget_{what}:before", "full", at_time=2)
-    rest = "forget them again" if what == "turns" else "they are forgotten in the background"
-    with pytest.raises(StoreFull, match=rf"2 turns are forgotten, and 4 are not yet; {rest}.*is full"):
-        await {
-            "turns": lambda: memory.forget.turns(session, 1, 6),
-            "session": lambda: memory.forget.session(session),
-            "owner": lambda: memory.forget.owner(OWNER),
-        }[what]()
-    await memory.scrub.wait()
-    assert await holders(store, SECRET) == (["search_terms", "turns"] if what == "turns" else [])
-    assert await broken(store) == []
-    await store.close()
 
 
 @pytest.mark.whole

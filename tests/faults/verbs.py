@@ -452,8 +452,8 @@ async def _vectors_of(store: Store) -> Any:
     return await store.vectors_of(KATE.owner, generation.number, [record for columns in read for record in columns.ids])
 
 
-async def _database_files(store: Store) -> None:
-    await store.database_files()  # which there are differs from one database to another
+async def _scrub(store: Store) -> None:
+    await store.scrub()  # which files there are differs from one database to another
 
 
 def _restored() -> Session:
@@ -614,10 +614,7 @@ VERBS: dict[str, Verb] = {
     "is_forgotten": lambda store: store.is_forgotten(_restored()),
     "restore_summary": lambda store: store.restore_summary(KATE.owner, summary("to-restore"), stones=1),
     "rows_holding": lambda store: store.rows_holding(["from another door"]),
-    "expedite_scrub": lambda store: store.expedite_scrub(),
-    "scrub_state": lambda store: store.scrub_state(),
-    "scrub": lambda store: store.scrub(),
-    "database_files": _database_files,
+    "scrub": _scrub,
     "check": lambda store: store.check(),
     "close": lambda store: store.close(),
 }

@@ -102,5 +102,4 @@ ROWS: dict[int, list[str]] = {
     16: [f"INSERT INTO source_watermarks VALUES ('{OWNER}', 'kate', 'mail', 3)"],
     17: [],  # it adds a column
     18: [],  # an index
-    19: [],  # it has no table of its own
 }

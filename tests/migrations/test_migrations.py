@@ -12,7 +12,6 @@ import pytest
 
 from afterglow.clock import SystemClock
 from afterglow.errors import StoreError
-from afterglow.scrub import DatabaseScrub
 from afterglow.store import migrations
 from afterglow.store.migrations import Migration
 from afterglow.store.transaction import EVERYONE, POSTGRES, SQLITE, Dialect
@@ -101,17 +100,6 @@ async def test_a_database_of_every_past_schema_becomes_todays(address: str, numb
     assert version(address) == LATEST
 
 
-@pytest.mark.spec("P12")
-@pytest.mark.parametrize(("number", "state"), [(7, "done"), (15, "due")])
-async def test_what_an_earlier_version_forgot_is_scrubbed_after_the_upgrade(
-    address: str, number: int, state: str
-) -> None:
-    store = await open_store(address)
-    assert (await store.scrub_state()).state == state, "version 8 brought forgetting"
-    assert (await DatabaseScrub(store).wait()).state == "done"
-    await store.close()
-
-
 @pytest.mark.parametrize("number", some(range(LATEST)))
 async def test_a_migration_that_is_killed_before_its_commit_has_changed_nothing_and_after_it_is_done(
     address: str, nursery: Nursery, number: int
@@ -166,5 +154,5 @@ async def test_a_step_that_fails_half_way_leaves_nothing_of_it(address: str, mon
     store = await open_store(address, SystemClock())
     assert await dump(store) == before
     assert "half" not in before
-    assert [work.subject for work in await store.work_list(EVERYONE, kind="context")] == ["old"]
+    assert [work.subject for work in await store.work_list(EVERYONE)] == ["old"]
     await store.close()

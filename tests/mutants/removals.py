@@ -119,8 +119,8 @@ _STORE = (
     Removal(
         name="postgres-row-level-security-off",
         file="store/postgres.py",
-        old="role=compose.Identifier(_WORKER if everyone else _OWNER)",
-        new="role=compose.Identifier(_WORKER)",
+        old='"afterglow_worker" if everyone else "afterglow_owner"',
+        new='"afterglow_worker"',
     ),
     # guards: P3 – a worker whose claim passed on ends the claim of its successor and commits files, digests and task runs.
     Removal(

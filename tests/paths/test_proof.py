@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import os
-import subprocess
-import sys
 import tempfile
-import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from afterglow import failpoints
-from afterglow.clock import FixedClock
 from afterglow.errors import StoreUnavailable
 from afterglow.forgetting import forget_owner, forget_session, forget_turns
 from afterglow.proof import pieces, prove
-from afterglow.scrub import DatabaseScrub
 from afterglow.store import remaking
 from afterglow.store.contract import Store
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.store.transaction import EVERYONE, Tx
 from afterglow.turns import Binding
-from afterglow.worker import Worker
 from tests.faults import verbs
 from tests.kit.databases import all_indexed
 from tests.kit.forgetting import (
-    LIMITS,
     OWNER,
     RUN,
     SECRET,
@@ -43,7 +34,7 @@ from tests.kit.forgetting import (
 )
 from tests.kit.loops import for_each
 from tests.kit.promises import broken
-from tests.kit.records import OTHER, said
+from tests.kit.records import OTHER
 
 pytestmark = pytest.mark.spec("SAFE-3", "P12")
 
@@ -168,7 +159,6 @@ async def test_of_many_sessions_every_second_is_forgotten_to_the_last_byte(store
         await all_indexed(store.path)
     for session in sessions[::2]:
         await forget_session(store, session)
-    assert (await DatabaseScrub(store).wait()).state == "done"
     words = [f"canary{number:04d}{RUN}" for number in range(count)]
     proof = await prove(store, words[::2], owner=OWNER)
     assert proof.clean, proof.found[:5]
@@ -181,75 +171,6 @@ async def test_of_many_sessions_every_second_is_forgotten_to_the_last_byte(store
     found = [await store.word_matches(OWNER, [word]) for word in words]
     assert {turn.session for each in found for turn in each.turns} == {session.id for session in sessions[1::2]}
     assert await broken(store) == []
-
-
-@pytest.mark.both
-async def test_a_worker_scrubs_once_for_all_that_was_forgotten_without_a_proof(store: Store, tmp_path: Path) -> None:
-    sessions = await canaries(store, 8)
-    memory = memory_over(store, data_dir=str(tmp_path))
-    for session in sessions[:2]:
-        assert (await memory.forget.session(session)).scrub.state == "due", "a server does not wait for it"
-    await memory.forget.turns(sessions[2], 1, 4)
-    await memory.facts.forget(OWNER, "f3")
-    await store.append(OWNER, "s4", said(f"{SECRET} is said now"))
-    assert [work.wanted > 1 for work in await store.work_list(EVERYONE, kind="scrub")] == [True], "one row for all"
-    worker = Worker(store, {"scrub": memory.acts["scrub"]}, holder="w", limits=LIMITS)
-    assert await worker.drain() == 1
-    assert (await store.scrub_state()).state == "done"
-    proof = await prove(store, [f"canary{number:04d}{RUN}" for number in range(2)], owner=OWNER)
-    assert proof.clean and len(proof.looked_at) > 1, proof
-    assert not any("scrub" in each for each in proof.not_looked_at)
-
-
-@pytest.mark.spec("P1", "SAFE-3")
-@pytest.mark.parametrize("what", ["a proof", "a second store"])
-async def test_what_is_written_after_the_files_were_looked_at_is_there_for_another_process(
-    tmp_path: Path, clock: FixedClock, what: str
-) -> None:
-    path = tmp_path / "afterglow.db"
-    store = await SQLiteStore.open(path, clock)
-    session = await talk(store, f"the code is {SECRET} today", "I see")
-    if what == "a proof":
-        assert (await forget_turns(store, session, 1, verify=True)).proof is not None
-    else:
-        await (await SQLiteStore.open(path, clock)).close()
-    assert turns_as_another_process_sees(path) == 2
-    await store.append(OWNER, session.id, said("one more"))
-    assert turns_as_another_process_sees(path) == 3, "the log of changes is still the one that this process writes"
-    await store.close()
-
-
-@pytest.mark.spec("P1", "SAFE-3")
-async def test_a_scrub_that_outlives_its_store_keeps_its_locks_until_it_has_ended(
-    tmp_path: Path, clock: FixedClock
-) -> None:
-    path = tmp_path / "afterglow.db"
-    store = await SQLiteStore.open(path, clock)
-    await talk(store, "hello")
-    begun, may_end = threading.Event(), threading.Event()
-
-    def wait() -> None:
-        begun.set()
-        may_end.wait(10)
-
-    failpoints.arm("index:merged", wait)
-    scrub = asyncio.create_task(store.scrub())
-    assert await asyncio.to_thread(begun.wait, 10)
-    scrub.cancel()
-    await asyncio.wait([scrub])
-    await store.close()
-    try:
-        assert turns_as_another_process_sees(path) == 1
-        assert path.with_name("afterglow.db-wal").exists(), "the other process is not the last that has it open"
-    finally:
-        may_end.set()
-
-
-def turns_as_another_process_sees(path: Path) -> int:
-    """What a process reads that opens the database and closes it again."""
-    program = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); print(*c.execute('SELECT count(*) FROM turns'))"
-    read = subprocess.run([sys.executable, "-c", f"{program}; c.close()", str(path)], capture_output=True, check=True)
-    return int(read.stdout.decode().strip(" (,)\n"))
 
 
 @pytest.mark.parametrize("is_sampled", [False, pytest.param(True, marks=pytest.mark.both)])
@@ -271,9 +192,7 @@ async def test_a_forgotten_turn_is_gone_to_the_last_byte(store: Store) -> None:
         assert done.proof is not None and done.proof.clean, done.proof
 
 
-async def test_bytes_that_belong_to_no_row_are_found_until_a_scrub_writes_over_them(
-    store: Store, tmp_path: Path
-) -> None:
+async def test_bytes_that_belong_to_no_row_are_found_and_written_over(store: Store, tmp_path: Path) -> None:
     if not isinstance(store, SQLiteStore):
         pytest.skip("pages are SQLite's")
     session = await talk(store, f"the code is {SECRET} today", "I see")
@@ -283,9 +202,8 @@ async def test_bytes_that_belong_to_no_row_are_found_until_a_scrub_writes_over_t
 
     await store._write("pragma", EVERYONE, without_overwriting)
     await forget_turns(store, session, 1)
-    proof = await prove(store, [SECRET], owner=OWNER, session="talk")
-    assert not proof.clean and any("the scrub is due" in each for each in proof.not_looked_at)
-    assert (await DatabaseScrub(store).wait()).state == "done"
+    await store.scrub()
+    assert SECRET.encode() in store.path.read_bytes(), "they are left behind"
     proof = await prove(store, [SECRET], owner=OWNER, session="talk")
     assert proof.clean, proof
     assert SECRET.encode() not in store.path.read_bytes()
@@ -378,7 +296,7 @@ async def test_the_proof_says_of_how_many_texts_it_can_say_nothing(store: Store,
 
 
 async def test_a_proof_that_the_database_has_no_time_for_says_so(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def busy() -> None:
+    async def busy(*, whole: bool = False) -> None:
         raise StoreUnavailable("another process holds it")
 
     session = await talk(store, f"the code is {SECRET} today", "I see")

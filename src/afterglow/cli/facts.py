@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from afterglow.memory import Memory
     from afterglow.proof import Proof as ProofOfForgetting
     from afterglow.remembering import Proof, Stated
-    from afterglow.store.scrubs import Scrub
 
 PANEL = "What is known"
 _STATUSES = "active, pending, superseded, forgotten, or all but the forgotten ones: all"
@@ -275,33 +274,29 @@ def forget(
     """
     from afterglow.cli import logfile
     from afterglow.proof import pieces, prove
-    from afterglow.scrub import sentence
 
     replaced = Replaced()
 
-    async def act(memory: Memory) -> tuple[Fact, Fact, Fact | None, Scrub, ProofOfForgetting | None]:
+    async def act(memory: Memory) -> tuple[Fact, Fact, Fact | None, ProofOfForgetting | None]:
         before = await memory.facts.show(await scope(memory, owner), fact)
         if before.status == "forgotten":
-            return before, before, None, await memory.store.scrub_state(), None
+            return before, before, None, None
         async with replaced.watched(memory):
             after = await memory.facts.forget(before.owner, fact)
         back = await _still_there(memory, before.owner, before.supersedes)
-        scrub = await memory.store.scrub_state()
         if not verify:
-            return before, after, back, scrub, None
+            return before, after, back, None
         folder = memory.settings.data_dir
         proof = await prove(memory.store, pieces(before.content), owner=before.owner, data_dir=folder)
-        return before, after, back, scrub, proof
+        return before, after, back, proof
 
     ask(f"fact {fact}", yes)
     with logfile.aside(call.loaded.settings.data_dir):
-        before, after, back, scrub, proof = call.run(act)
+        before, after, back, proof = call.run(act)
     told = [f"{fact} was forgotten already." if before is after else f"Forgotten: {fact}"]
     if before.status == "active" and back is not None and back.status in ("active", "pending"):
         told.append(f"What it had taken the place of {_RETURNS[back.status]}: {back.id}: {back.content}")
-    if before is not after or scrub.state != "done":
-        told.append(sentence(scrub))
-    call.screen.answer({"fact": after, "scrub": scrub, "proof": proof}, *told, *proof_lines(call, proof, verbose))
+    call.screen.answer({"fact": after, "proof": proof}, *told, *proof_lines(call, proof, verbose))
     replaced.tell(call)
     if proof is not None and not proof.clean:
         raise typer.Exit(1)

@@ -121,7 +121,6 @@ def _forget(
     from afterglow.cli import logfile
     from afterglow.cli.screen import count
     from afterglow.cli.transfer import progress
-    from afterglow.scrub import sentence
 
     ask(what, yes)
     replaced = Replaced()
@@ -144,9 +143,7 @@ def _forget(
     told = f"Forgotten: {what} ({count(forgotten.turns, 'turn')}, {count(forgotten.facts, 'fact')})."
     if already and not forgotten.turns:
         told = already
-    scrub = [sentence(done.scrub)] if done.scrub.state != "done" or told != already else []
-    found = {"forgotten": forgotten, "scrub": done.scrub, "proof": done.proof}
-    call.screen.answer(found, told, *scrub, *proof_lines(call, done.proof, verbose))
+    call.screen.answer({"forgotten": forgotten, "proof": done.proof}, told, *proof_lines(call, done.proof, verbose))
     replaced.tell(call)
     if done.proof is not None and not done.proof.clean:
         raise typer.Exit(1)

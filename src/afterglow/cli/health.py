@@ -30,7 +30,6 @@ def status(call: Call) -> None:
     """Show on one screen what there is: owners, sessions, turns, tokens, work, summaries, and which model folds."""
     from afterglow.cli.findings import pasteable
     from afterglow.cli.screen import count, pairs
-    from afterglow.scrub import sentence
 
     async def read(memory: Memory) -> dict[str, Any]:
         # This process is no server: what it is told to be is what the settings tell one.
@@ -55,7 +54,6 @@ def status(call: Call) -> None:
         ("model", model["model"] or model["error"]),
         ("", f"({model['from']})"),
         *_spend_rows(found["spend"]),
-        *([] if found["scrub"].state == "done" else [("scrub", sentence(found["scrub"]))]),
         ("parked work", f"{work['parked']:,}" + (" (see `afterglow work list`)" if work["parked"] else "")),
         *_summaries(found["summarization"], call.screen.time),
         *_facts_rows(found["facts"], call.screen.time),
@@ -142,7 +140,6 @@ async def _status(memory: Memory) -> dict[str, Any]:
         **asdict(await store.totals(EVERYONE)),
         "access_tokens": {"active": active, "revoked": len(tokens) - active},
         "work": asdict(await store.backlog(EVERYONE)),
-        "scrub": await store.scrub_state(),
         "spend": {
             "day": day,
             "calls": spent.calls,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -16,8 +16,6 @@ from afterglow.mcp_server import asked, told
 from afterglow.mcp_server.asked import Asked, moment
 from afterglow.mcp_server.caller import Caller, session_of
 from afterglow.memory import Memory
-from afterglow.scrub import sentence
-from afterglow.store.scrubs import Scrub, ScrubState
 from afterglow.store.search import KINDS
 from afterglow.store.transaction import EVERYONE
 from afterglow.summaries import is_stale
@@ -119,16 +117,13 @@ class Gone:
     blocks: int = 0
     summaries: int = 0
     facts: int = 0
-    scrub: ScrubState = "done"
-    """How far the database's files are: `done` where what was removed is written over."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Healthy:
-    """How it goes with the summaries of sessions, and with the scrub of what was forgotten."""
+    """How it goes with the summaries of sessions."""
 
     summarization: dict[str, Any]
-    scrub: ScrubState
 
 
 async def add_turn(memory: Memory, caller: Caller, new: asked.NewTurn) -> Told:
@@ -208,10 +203,7 @@ async def health(memory: Memory, caller: Caller, _: asked.Nothing) -> Told:
     holder = f" The primary is {found.primary_holder}." if found.primary_holder else ""
     off = "".join(f" {each[:1].upper()}{each[1:]}." for each in found.off)
     block = TypeAdapter(dict[str, Any]).dump_python(found.block(), mode="json")
-    scrub = await memory.store.scrub_state()
-    behind = "" if scrub.state == "done" else f" {sentence(scrub)}"
-    data = {"summarization": block, "scrub": scrub.state}
-    return Told(text=f"Of the summaries of sessions {waiting}.{holder}{off}{behind}", data=data)
+    return Told(text=f"Of the summaries of sessions {waiting}.{holder}{off}", data={"summarization": block})
 
 
 async def forgetting(memory: Memory, caller: Caller, wanted: asked.ForgetAsked) -> Question:
@@ -254,7 +246,7 @@ async def forget(memory: Memory, caller: Caller, wanted: asked.ForgetAsked) -> T
     _check_exact(wanted)
     if wanted.fact is not None:
         await memory.facts.forget(caller.owner, wanted.fact)
-        return _gone(Gone(facts=1), f"fact {wanted.fact}", await memory.store.scrub_state())
+        return _gone(Gone(facts=1), f"fact {wanted.fact}")
     session = await memory.session(wanted.session or "", owner=caller.owner)
     if wanted.first is None:
         done, what = await memory.forget.session(session), f"session {session.id}"
@@ -262,15 +254,12 @@ async def forget(memory: Memory, caller: Caller, wanted: asked.ForgetAsked) -> T
         done = await memory.forget.turns(session, wanted.first, wanted.last)
         what = f"turns {wanted.first} to {wanted.last or wanted.first} of session {session.id}"
     counts = {name: getattr(done.forgotten, name) for name in ("turns", "blocks", "summaries", "facts")}
-    return _gone(Gone(**counts), what, done.scrub)
+    return _gone(Gone(**counts), what)
 
 
-def _gone(gone: Gone, what: str, scrub: Scrub) -> Told:
-    gone = replace(gone, scrub=scrub.state)
-    numbers = {name: count for name, count in asdict(gone).items() if name != "scrub"}
-    counts = ", ".join(f"{count:,} {name}" for name, count in numbers.items() if count) or "nothing was left of it"
-    text = f"Forgotten: {what} ({counts}). It does not come back. {sentence(scrub)}"
-    return Told(text=told.line(text), data=asdict(gone))
+def _gone(gone: Gone, what: str) -> Told:
+    counts = ", ".join(f"{count:,} {name}" for name, count in asdict(gone).items() if count) or "nothing was left of it"
+    return Told(text=told.line(f"Forgotten: {what} ({counts}). It does not come back."), data=asdict(gone))
 
 
 def zone_of(memory: Memory) -> ZoneInfo:

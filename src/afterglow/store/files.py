@@ -8,7 +8,7 @@ from datetime import datetime
 
 from afterglow.clock import from_us, to_us
 from afterglow.facts import Fact
-from afterglow.store import digests, facts, queue, scrubs, sessions, twins
+from afterglow.store import digests, facts, queue, sessions, twins
 from afterglow.store.rows import insert
 from afterglow.store.transaction import Row, Tx
 from afterglow.turns import Owner
@@ -97,16 +97,12 @@ def commit_files(tx: Tx, files: WrittenFiles, claim: Claim | None) -> None:
 
 def _end(tx: Tx, owner: str) -> None:
     """The files were the last of an owner who was forgotten: not even that they were to go stays, nor that they went."""
-    named = [
-        tx.rows(
+    for table in ("work", "work_heads", "happenings"):
+        tx.run(
             f"""DELETE FROM {table} WHERE {{mine}} AND owner = :owner
-                AND NOT EXISTS (SELECT 1 FROM owners WHERE owners.owner = {table}.owner) RETURNING owner""",
+                AND NOT EXISTS (SELECT 1 FROM owners WHERE owners.owner = {table}.owner)""",
             owner=owner,
         )
-        for table in ("work", "work_heads", "happenings")
-    ]
-    if any(named):
-        scrubs.mark_due(tx, from_us(queue.now_us(tx)))
 
 
 def _keep_digests(tx: Tx, digests: Mapping[tuple[str, str], str]) -> None:

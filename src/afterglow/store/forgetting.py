@@ -19,7 +19,7 @@ from typing import Any
 
 from afterglow.clock import to_us
 from afterglow.facts import Fact, digest_of, normalised
-from afterglow.store import digests, evidence, facts, queue, remaking, scrubs, search, sessions, stones, tasks, twins
+from afterglow.store import digests, evidence, facts, queue, remaking, search, sessions, stones, tasks, twins
 from afterglow.store.transaction import Row, Tx
 from afterglow.turns import begins_exchange
 from afterglow.work import Due
@@ -66,7 +66,6 @@ def forget_fact(tx: Tx, fact: str, stated_on: Sequence[str], salt: str, now: dat
     remaking.let_the_ones_before_return(tx, rows, now)
     for session, seq in notes:
         forget_turns(tx, session, seq, seq, salt, now)
-    scrubs.mark_due(tx, now)
     return facts.whole(tx, _stone(tx, row))
 
 
@@ -131,7 +130,6 @@ def forget_turns(tx: Tx, session: str, first_seq: int, last_seq: int, salt: str,
         )["n"]
     )
     _ask_anew(tx, row, now, blocks=blocks > 0, summary=gone > 0)
-    scrubs.mark_due(tx, now)
     return Forgotten(turns=len(turns), blocks=blocks, summaries=gone, facts=forgotten, left=left, done=not left)
 
 
@@ -278,7 +276,6 @@ def step(tx: Tx, session: Row, salt: str | None, now: datetime) -> Forgotten:
             stones.lay(tx, session["owner"], [stones.of_session(salt, session["id"], session["created_at"])])
         tx.run("DELETE FROM sessions WHERE {mine} AND owner = :owner AND id = :session", **_here(session))
         queue.mark_due(tx, Due(kind="files", at=now, reason="forget"), session["owner"], session["owner"])
-    scrubs.mark_due(tx, now)
     return replace(done, turns=len(turns), left=left, done=not left)
 
 

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from afterglow.clock import to_us
 from afterglow.errors import NotFound
-from afterglow.store import audit, forgetting, queue, scrubs, search, sessions, stones, summaries, twins
+from afterglow.store import audit, forgetting, queue, search, sessions, stones, summaries, twins
 from afterglow.store.forgetting import WANTED, Forgotten, step
 from afterglow.store.spend import NOBODY
 from afterglow.store.transaction import Row, Tx
@@ -62,7 +62,6 @@ def forget_owner(tx: Tx, owner: str, keep_stones: bool, salt: str, now: datetime
     if not left["sessions"]:
         _end_owner(tx, owner, how)
         queue.mark_due(tx, Due(kind="files", at=now, reason="forget"), owner, owner)  # they are files, and no rows
-    scrubs.mark_due(tx, now)
     return replace(done, left=int(left["turns"]), done=not left["sessions"])
 
 

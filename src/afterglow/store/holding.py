@@ -36,12 +36,11 @@ class Held:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class DatabaseBytes:
-    """The files that hold the database's bytes."""
+class Scrubbed:
+    """The files that hold the database's bytes, and what could not be made clean or not be looked at, as sentences."""
 
     files: tuple[Path, ...]
     unseen: tuple[str, ...]
-    """What a scrub does not reach, and what cannot be read, as sentences."""
     plain: bool
     """Whether what stands in a row stands in the files just as it was written."""
 

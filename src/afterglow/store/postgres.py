@@ -23,7 +23,7 @@ from afterglow import failpoints
 from afterglow.clock import Clock, to_us
 from afterglow.errors import MissingPackage, StoreError, StoreFull, StoreUnavailable, StoreUnusable
 from afterglow.store.contract import Store
-from afterglow.store.holding import DatabaseBytes
+from afterglow.store.holding import Scrubbed
 from afterglow.store.transaction import EVERYONE, POSTGRES, Everyone, Row, Scope, Tx, check_scope, own_first
 from afterglow.store.waiting import Waiters
 
@@ -45,8 +45,6 @@ _log = logging.getLogger(__name__)
 T = TypeVar("T")
 Connection = psycopg.Connection[DictRow]
 
-_OWNER, _WORKER = "afterglow_owner", "afterglow_worker"
-_ROLE = compose.SQL("SET LOCAL ROLE {}")
 _REPEATS_MAX = 5
 _CHANNEL = "afterglow_work"
 _LISTEN_SECONDS = 0.2
@@ -77,9 +75,6 @@ class _PostgresTx(Tx):
     def _execute(self, sql: str, values: Mapping[str, Any]) -> list[Row]:
         cursor = self._connection.execute(cast(Any, sql), values)
         return cast(list[Row], cursor.fetchall()) if cursor.description else []
-
-    def _take_role(self, *, everyone: bool) -> None:
-        self._connection.execute(_ROLE.format(compose.Identifier(_WORKER if everyone else _OWNER)))
 
     def words_written(self) -> None:
         """Nothing to do: the index is the database's own, over a generated column."""
@@ -165,11 +160,8 @@ class PostgresStore(Store):
 
         return await self._read("check", EVERYONE, look)
 
-    async def scrub(self) -> None:
-        await self._in_thread(partial(self._beside, postgres_bytes.scrub))
-
-    async def database_files(self) -> DatabaseBytes:
-        return await self._in_thread(partial(self._beside, postgres_bytes.files))
+    async def scrub(self, *, whole: bool = False) -> Scrubbed:
+        return await self._in_thread(partial(self._scrub_now, whole))
 
     async def close(self) -> None:
         with self._door:
@@ -208,13 +200,12 @@ class PostgresStore(Store):
                 raise self._translated(error) from error
         raise AssertionError("unreachable")
 
-    def _beside(self, run: Callable[[Connection], T]) -> T:
-        """Run it on a connection of its own, outside any transaction."""
+    def _scrub_now(self, whole: bool) -> Scrubbed:
         try:
             with Connection.connect(self._address, **self._settings) as connection:
                 patience = f"{self._limits.lock_timeout_seconds * 1000:.0f}ms"
                 connection.execute("SELECT set_config('lock_timeout', %s, false)", (patience,))
-                return run(connection)
+                return postgres_bytes.scrub(connection, whole)
         except psycopg.Error as error:
             raise self._translated(error) from error
 
@@ -260,7 +251,7 @@ class PostgresStore(Store):
             " SELECT afterglow_owners() AS owners"
         ).format(
             begin=compose.SQL(cast(Any, begin)),
-            role=compose.Identifier(_WORKER if everyone else _OWNER),
+            role=compose.Identifier("afterglow_worker" if everyone else "afterglow_owner"),
             now_us=compose.Literal(now_us),
             lock_timeout=compose.Literal(f"{self._limits.lock_timeout_seconds * 1000:.0f}ms"),
             owner=compose.Literal("" if everyone else scope),

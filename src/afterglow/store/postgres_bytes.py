@@ -8,9 +8,7 @@ and is said.
 from __future__ import annotations
 
 import os
-import re
 import struct
-import time
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,23 +17,14 @@ from psycopg import errors as pg
 from psycopg import sql as compose
 from psycopg.rows import DictRow
 
-from afterglow.clock import Deadline
-from afterglow.errors import StoreUnavailable
-from afterglow.store.holding import DatabaseBytes
+from afterglow.store.holding import Scrubbed
 
 Connection = psycopg.Connection[DictRow]
 
-_SEEN_SECONDS_MAX = 10
-"""How long a scrub waits for older transactions, such as the server's own ANALYZE."""
-_LOOK_AGAIN_SECONDS = 0.1
 _LATER = (
     "the server's write-ahead log (pg_wal), replicas and backups, which hold what was written until they are replaced"
 )
-_SAMPLES = (
-    "the samples of rows that the server's planner kept (pg_statistic), until the server reuses their place, and those of a "
-    "table that is empty now, until it has rows again"
-)
-_SUPERUSER = "SELECT rolname AS name FROM pg_roles WHERE rolname = current_user AND rolsuper"
+_SAMPLES = "the samples of rows that the server's planner kept (pg_statistic)"
 _OWN_TABLES = """SELECT relname AS name FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
                    AND pg_has_role(relowner, 'USAGE') ORDER BY relname"""
 _EMPTY_TABLES = _OWN_TABLES.replace("ORDER BY", "AND pg_relation_size(oid) = 0 ORDER BY")
@@ -48,55 +37,37 @@ _CLEARED = """SELECT pg_clear_attribute_stats(current_schema()::text, %(name)s, 
 _CLEARED_BEFORE_18 = "DELETE FROM pg_catalog.pg_statistic WHERE starelid = format('%%I', %(name)s::text)::regclass"
 
 
-def scrub(connection: Connection) -> None:
-    """Write the tables of this user anew, and the samples of rows that the planner keeps."""
-    seen_until = Deadline(_SEEN_SECONDS_MAX)
-    for name in _names(connection, _OWN_TABLES):
-        while _rewritten(connection, name):
-            if seen_until.passed:
-                raise StoreUnavailable(
-                    f"an older transaction on this database still sees rows that were removed from {name}; they stay in "
-                    "its files until that transaction ends"
-                )
-            time.sleep(_LOOK_AGAIN_SECONDS)
-    try:
-        for name in _names(connection, _EMPTY_TABLES):  # ANALYZE keeps the samples of an empty table as they were
-            has_function = connection.info.server_version >= 180000
-            connection.execute(_CLEARED if has_function else _CLEARED_BEFORE_18, {"name": name})
-        connection.execute("VACUUM (FULL) pg_catalog.pg_statistic")
-        connection.execute("CHECKPOINT")
-    except pg.InsufficientPrivilege:
-        return  # `files` says so
-
-
-def _rewritten(connection: Connection, table: str) -> int:
-    """Write a table anew; the answer is how many removed rows had to stay, because an older transaction may still see them."""
-    stayed = 0
-
-    def count(said: psycopg.errors.Diagnostic) -> None:
-        nonlocal stayed
-        found = re.search(r"\d+", said.message_detail or "")  # "3 dead row versions cannot be removed yet."
-        stayed += int(found[0]) if found else 0
-
-    connection.add_notice_handler(count)
-    try:
-        connection.execute(compose.SQL("VACUUM (FULL, ANALYZE, VERBOSE) {}").format(compose.Identifier(table)))
-    finally:
-        connection.remove_notice_handler(count)
-    return stayed
-
-
-def files(connection: Connection) -> DatabaseBytes:
-    """The files of the tables, what a scrub by this user does not reach, and what cannot be read."""
+def scrub(connection: Connection, whole: bool) -> Scrubbed:
+    """Write the tables anew that this user may, and say what that leaves."""
     unseen = [_LATER]
+    full = "FULL, " if whole else ""
+    for name in _names(connection, _OWN_TABLES):
+        connection.execute(
+            compose.SQL("VACUUM ({}ANALYZE) {}").format(compose.SQL(cast(Any, full)), compose.Identifier(name))
+        )
+    for name in _names(connection, _EMPTY_TABLES):
+        unseen += _forget_samples(connection, name)
     unseen += [f"table {name}, which belongs to somebody else" for name in _names(connection, _OTHERS_TABLES)]
-    if not _names(connection, _SUPERUSER):
-        unseen.append(_SAMPLES)
+    try:
+        connection.execute("VACUUM (FULL) pg_catalog.pg_statistic" if whole else "VACUUM pg_catalog.pg_statistic")
+        connection.execute("CHECKPOINT")
+    except (pg.InsufficientPrivilege, pg.LockNotAvailable):
+        unseen.append(f"{_SAMPLES}, until the server reuses their place")
     folder = _folder(connection)
     if folder is None:
-        unseen.append("the server's files, which cannot be read from here")
-    found = [] if folder is None else sorted(each for each in folder.rglob("*") if each.is_file())
-    return DatabaseBytes(files=tuple(found), unseen=tuple(unseen), plain=False)  # long texts are compressed
+        return Scrubbed(files=(), unseen=(*unseen, "the server's files, which cannot be read from here"), plain=False)
+    files = sorted(each for each in folder.rglob("*") if each.is_file())
+    return Scrubbed(files=tuple(files), unseen=tuple(unseen), plain=False)  # long texts are compressed
+
+
+def _forget_samples(connection: Connection, table: str) -> list[str]:
+    """Those of a table that is empty now: ANALYZE keeps them as they were. The answer is what stays."""
+    has_function = connection.info.server_version >= 180000
+    try:
+        connection.execute(_CLEARED if has_function else _CLEARED_BEFORE_18, {"name": table})
+    except pg.InsufficientPrivilege:
+        return [f"{_SAMPLES}, of table {table}, which is empty now, until it has rows again"]
+    return []
 
 
 def _folder(connection: Connection) -> Path | None:

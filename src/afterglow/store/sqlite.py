@@ -27,7 +27,7 @@ from afterglow.clock import Clock, Deadline
 from afterglow.errors import StoreUnavailable, StoreUnusable
 from afterglow.store import sqlite_bytes, sqlite_file
 from afterglow.store.contract import Store
-from afterglow.store.holding import DatabaseBytes
+from afterglow.store.holding import Scrubbed
 from afterglow.store.sqlite_file import roll_back, translated
 from afterglow.store.sqlite_watch import DatabaseFiles
 from afterglow.store.transaction import EVERYONE, SQLITE, Everyone, Row, Scope, Tx, check_scope, own_first
@@ -83,9 +83,6 @@ class _SQLiteTx(Tx):
 
     def _execute(self, sql: str, values: Mapping[str, Any]) -> list[Row]:
         return self._connection.execute(sql, values).fetchall()
-
-    def _take_role(self, *, everyone: bool) -> None:
-        """Nothing to do: a file has no roles."""
 
     def words_written(self) -> None:
         self.words += 1
@@ -172,26 +169,13 @@ class SQLiteStore(Store):
 
         return await self._read("check", EVERYONE, look)
 
-    async def scrub(self) -> None:
-        """Beside the writer, on a connection of its own. If the caller is cancelled, the scrub is broken off soon.
-
-        The store may be closed before the thread has ended. The connection keeps SQLite's locks until then.
-        """
+    async def scrub(self, *, whole: bool = False) -> Scrubbed:
+        """Beside the writer, on a connection of its own: a step of it holds up nobody for long, unless it is for the whole."""
         self._check_usable()
         self._files.check()
-        stop = threading.Event()
-        try:
-            await asyncio.to_thread(self._scrub_now, stop)
-        finally:
-            stop.set()
-
-    def _scrub_now(self, stop: threading.Event) -> None:
-        with self._files.in_use():
-            sqlite_bytes.scrub(self.path, self.clock, self._limits.busy_timeout_seconds, stop)
-
-    async def database_files(self) -> DatabaseBytes:
-        self._check_usable()
-        return DatabaseBytes(files=sqlite_bytes.files_of(self.path), unseen=(), plain=True)
+        return await asyncio.to_thread(
+            sqlite_bytes.scrub, self.path, self.clock, self._limits.busy_timeout_seconds, whole
+        )
 
     def _check_usable(self) -> None:
         if self._closed:

@@ -71,18 +71,6 @@ class DatabaseFiles:
         except OSError:
             return False
 
-    @contextmanager
-    def in_use(self) -> Generator[None]:
-        """Within this the descriptors stay open, also if the store is closed meanwhile: for a connection that outlives it."""
-        with _lock:
-            if self._database not in _held:
-                raise StoreUnusable(f"the store at {self._path} is closed; open it again")
-            _held[self._database].users += 1
-        try:
-            yield
-        finally:
-            _end_use(self._database)
-
     def close(self) -> None:
         _end_use(self._database)
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from functools import lru_cache
 from typing import Any, Final, Protocol
@@ -125,24 +124,9 @@ class Tx(ABC):
     dialect: Dialect
 
     def __init__(self, owners: tuple[str, ...] | Everyone) -> None:
-        self._become(owners)
-
-    def _become(self, owners: tuple[str, ...] | Everyone) -> None:
         self._owners = owners
         self._mine = mine(owners)
         self._own = {} if isinstance(owners, Everyone) else {f"owner_{n}": each for n, each in enumerate(owners)}
-
-    @contextmanager
-    def as_everyone(self) -> Generator[None]:
-        """Within this the transaction is everyone's, for work about the whole database that an owner's change makes due."""
-        before = self._owners
-        self._become(EVERYONE)
-        self._take_role(everyone=True)
-        try:
-            yield
-        finally:
-            self._become(before)
-        self._take_role(everyone=isinstance(before, Everyone))  # after an error the whole transaction is undone
 
     @property
     def owner(self) -> str:
@@ -190,10 +174,6 @@ class Tx(ABC):
 
     @abstractmethod
     def _execute(self, sql: str, values: Mapping[str, Any]) -> list[Row]: ...
-
-    @abstractmethod
-    def _take_role(self, *, everyone: bool) -> None:
-        """Let the database itself show this transaction everyone's rows, or its own."""
 
     @abstractmethod
     def words_written(self) -> None:

@@ -13,7 +13,7 @@ from afterglow.store.tasks import Task
 from afterglow.store.transaction import EVERYONE, Scope
 from afterglow.transfer.lines import FORMAT, PAGE, VERSION, line
 from afterglow.turns import Session
-from afterglow.work import NOBODY, Due, Kind
+from afterglow.work import Due, Kind
 
 _WITH_THEIR_OWN: frozenset[Kind] = frozenset({"task", "reply"})
 """The work that comes with the line of what it is about."""
@@ -50,7 +50,7 @@ async def export_lines(memory: Memory, scope: Scope = EVERYONE) -> AsyncIterator
     async for each in _agent_lines(memory, scope):
         yield each
     for work in await memory.store.work_list(scope, limit=1_000_000):
-        if work.kind in _WITH_THEIR_OWN or work.owner == NOBODY:  # what is nobody's is about this database alone
+        if work.kind in _WITH_THEIR_OWN:
             continue
         asked = Due(kind=work.kind, at=work.ready_at, reason=work.reason, subject=work.subject)
         yield line("work", {"owner": work.owner, **asdict(asked)})

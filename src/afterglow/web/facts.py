@@ -16,7 +16,6 @@ from afterglow.memory import Memory
 from afterglow.proof import Proof as ProofOfForgetting
 from afterglow.proof import pieces, prove
 from afterglow.remembering import Proof
-from afterglow.store.scrubs import Scrub
 from afterglow.web import cursors
 from afterglow.web.credentials import Access
 from afterglow.web.reading import Asked, Page, SessionName, Text, decoded, found_session
@@ -84,10 +83,9 @@ class ShownFact(Fact):
 
 
 class ForgottenFact(BaseModel):
-    """What is left of the fact, how far the scrub is, and the proof, where one was asked for."""
+    """What is left of the fact, and the proof, where one was asked for."""
 
     fact: Fact
-    scrub: Scrub
     proof: ProofOfForgetting | None
 
 
@@ -200,14 +198,13 @@ async def forget(
     """Nothing of the fact stays but what keeps it from coming back."""
     before = await memory.facts.show(scope_of(access, asked.owner), fact)
     if before.status == "forgotten":
-        return ForgottenFact(fact=before, scrub=await memory.store.scrub_state(), proof=None)
+        return ForgottenFact(fact=before, proof=None)
     after = await memory.facts.forget(before.owner, before.id)
     if not asked.verify:
-        return ForgottenFact(fact=after, scrub=await memory.store.scrub_state(), proof=None)
-    scrub = await memory.scrub.wait()
+        return ForgottenFact(fact=after, proof=None)
     folder = memory.settings.data_dir
-    proof = await prove(memory.store, pieces(before.content), owner=before.owner, data_dir=folder)
-    return ForgottenFact(fact=after, scrub=scrub, proof=proof)
+    sought = pieces(before.content)
+    return ForgottenFact(fact=after, proof=await prove(memory.store, sought, owner=before.owner, data_dir=folder))
 
 
 @router.post("/sessions/{session}/facts", dependencies=[Nothing])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
@@ -16,7 +15,6 @@ from afterglow import __version__
 from afterglow.errors import StoreError, StoreUnavailable
 from afterglow.primary import Flag
 from afterglow.store import migrations
-from afterglow.store.scrubs import Scrub
 from afterglow.store.sessions import Totals
 from afterglow.store.transaction import EVERYONE, SQLITE
 from afterglow.web.problems import RETRY_SECONDS, Problem, Trouble
@@ -90,7 +88,6 @@ class Status(BaseModel):
     schema_version: int = Field(serialization_alias="schema")
     totals: Totals
     backlog: Backlog
-    scrub: Scrub = Field(description="Whether the database's files may still hold bytes of what was forgotten")
     summarization: dict[str, Any] | None = Field(description=f"{_SUMMARIZATION}; null to who is bound to an owner")
     trouble: str | None = Field(
         description="What has stopped that should run in the background; null where nothing has"
@@ -132,11 +129,8 @@ async def status(memory: Opened, access: Accessed, beside: Besides) -> Status:
     """Version, place, schema, how much there is and is to do, and how it goes with the summaries."""
     bound = access.owners is not None
     scope = scope_of(access, None) if bound else EVERYONE
-    totals, backlog, scrub, told = await asyncio.gather(
-        memory.store.totals(scope),
-        memory.store.backlog(scope),
-        memory.store.scrub_state(),
-        memory.health(memory.settings.primary),
+    totals, backlog, told = await asyncio.gather(
+        memory.store.totals(scope), memory.store.backlog(scope), memory.health(memory.settings.primary)
     )
     return Status(
         version=__version__,
@@ -144,7 +138,6 @@ async def status(memory: Opened, access: Accessed, beside: Besides) -> Status:
         schema_version=len(migrations.load(SQLITE)),  # an open store has taken every step this version knows
         totals=totals,
         backlog=backlog,
-        scrub=replace(scrub, holder=None, error=None) if bound else scrub,
         summarization=None if bound else told.block(),
         trouble=(beside.trouble or None) if beside else None,
     )

@@ -12,13 +12,11 @@ from afterglow.store import (
     forgetting,
     forgetting_owners,
     holding,
-    scrubs,
 )
 from afterglow.store.contract.running import Running
 from afterglow.store.forgetting import Forgotten
 from afterglow.store.forgetting_owners import Unfinished
-from afterglow.store.holding import DatabaseBytes, Held
-from afterglow.store.scrubs import Scrub
+from afterglow.store.holding import Held, Scrubbed
 from afterglow.store.transaction import EVERYONE
 from afterglow.summaries import Summary
 from afterglow.turns import Owner, Session
@@ -81,18 +79,6 @@ class ForgettingVerbs(Running):
         """The tables of everyone in which any of these words stands, and where."""
         return await self._read("rows_holding", EVERYONE, partial(holding.rows_holding, words=words))
 
-    async def expedite_scrub(self) -> None:
-        """The scrub that a forget made due is due now, and not a little later. Where none is due, nothing changes."""
-        await self._write("expedite_scrub", EVERYONE, partial(scrubs.expedite, now=self.clock.now()))
-
-    async def scrub_state(self) -> Scrub:
-        """Whether the database's files may still hold bytes of what was forgotten."""
-        return await self._read("scrub_state", EVERYONE, scrubs.state)
-
     @abstractmethod
-    async def scrub(self) -> None:
-        """What was removed is written over in the database's files too. Where that cannot be done now, it is an error."""
-
-    @abstractmethod
-    async def database_files(self) -> DatabaseBytes:
-        """The files that hold the database's bytes, and what of them cannot be read or cannot be scrubbed."""
+    async def scrub(self, *, whole: bool = False) -> Scrubbed:
+        """What was removed is gone from the database's files too, as far as it can; `whole` writes all of them anew."""

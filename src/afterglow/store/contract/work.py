@@ -12,7 +12,7 @@ from afterglow.store import (
 )
 from afterglow.store.contract.running import Running
 from afterglow.store.transaction import EVERYONE, Scope
-from afterglow.work import NOBODY, Backlog, Claim, Due, Kind, Limits, State, Work, WorkPlace
+from afterglow.work import Backlog, Claim, Due, Kind, Limits, State, Work, WorkPlace
 
 
 class WorkVerbs(Running):
@@ -41,15 +41,15 @@ class WorkVerbs(Running):
             limits=limits,
             anyway=anyway,
         )
-        return await self._write("claim_one", _scope(owner), run)
+        return await self._write("claim_one", owner, run)
 
     async def renew(self, claim: Claim, limits: Limits) -> Claim:
         """The lease runs from now again, or ClaimLost."""
-        return await self._write("renew", _scope(claim.owner), partial(queue.renew, held=claim, limits=limits))
+        return await self._write("renew", claim.owner, partial(queue.renew, held=claim, limits=limits))
 
     async def finish(self, claim: Claim, more: Sequence[Due] = ()) -> None:
         """The work is done, or ClaimLost. What was asked for meanwhile stays due at its own time; `more` is due too."""
-        await self._write("finish", _scope(claim.owner), partial(queue.finish_and_ask, held=claim, more=more))
+        await self._write("finish", claim.owner, partial(queue.finish_and_ask, held=claim, more=more))
 
     async def give_back(
         self,
@@ -68,7 +68,7 @@ class WorkVerbs(Running):
         """
         waits = {"wait_seconds": wait_seconds, "asked_again_seconds": asked_again_seconds}
         run = partial(queue.give_back, held=claim, error=error, park=park, counts=counts, **waits)
-        await self._write("give_back", _scope(claim.owner), run)
+        await self._write("give_back", claim.owner, run)
 
     async def retry(self, scope: Scope, kind: Kind | None = None, subject: str | None = None) -> int:
         """What failed or is parked is due at once with its attempts forgotten; the answer is how much of it."""
@@ -99,8 +99,3 @@ class WorkVerbs(Running):
     @abstractmethod
     async def wait_for_work(self, seconds: float) -> None:
         """Return when work has become due through this store, or after so many seconds."""
-
-
-def _scope(owner: str) -> Scope:
-    """Whose transaction changes work of this owner: everyone's, where it is about the whole database."""
-    return EVERYONE if owner == NOBODY else owner

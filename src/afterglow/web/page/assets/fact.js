@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { h, put, words } from "./dom.js";
-import { attempt, confirmed, exactly, heading, pairs, scrubbed, sentence, state, tell, trouble } from "./parts.js";
+import { attempt, confirmed, exactly, heading, pairs, sentence, state, trouble } from "./parts.js";
 import { address } from "./router.js";
 import { turnRow } from "./turn.js";
 
@@ -57,10 +57,8 @@ export class FactPanel {
 
   async act(verb, done) {
     const { id, owner } = this.fact;
-    const made = await attempt(() => api.post(`facts/${api.part(id)}/${verb}`, {}, { owner }));
-    if (!made) return;
-    tell(`${done}${scrubbed(made.scrub)}`);
-    await this.took(made.fact ?? made, id);
+    const made = await attempt(() => api.post(`facts/${api.part(id)}/${verb}`, {}, { owner }), done);
+    if (made) await this.took(made.fact ?? made, id);
   }
 
   async took(made, from) {

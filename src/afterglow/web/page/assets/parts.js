@@ -55,16 +55,6 @@ export function tell(text, tone = "done") {
   quiet = setTimeout(() => put(place), tone === "wrong" ? 9000 : 4000);
 }
 
-const SCRUB = {
-  done: "The database's files hold nothing of what was removed.",
-  due: "The database's files may still hold what was removed; they are scrubbed in the background.",
-  running: "The database's files are being scrubbed of what was removed.",
-  failed: "The database's files may still hold what was removed: the scrub failed, and is tried again.",
-};
-
-/** How far the scrub after a forget is, to stand behind what is told of the forget. */
-export const scrubbed = (scrub) => (scrub ? ` ${SCRUB[scrub.state]}` : "");
-
 /** Do it, and say how it went; null where it went wrong. */
 export async function attempt(act, done = "") {
   try {

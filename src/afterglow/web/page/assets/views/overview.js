@@ -3,7 +3,7 @@
 import * as api from "../api.js";
 import { h, put, words } from "../dom.js";
 import { compact, count, percent, plural, usd } from "../format.js";
-import { attempt, command, empty, heading, pairs, scrubbed, sentence, state, time, told, trouble } from "../parts.js";
+import { attempt, command, empty, heading, pairs, sentence, state, time, told, trouble } from "../parts.js";
 import { address } from "../router.js";
 import { sessionLine } from "./sessions.js";
 
@@ -64,7 +64,6 @@ class Overview {
         ["Primary", made.primaryHolder ? words(made.primaryHolder, { class: "mono" }) : "nobody: work waits until a process is primary"],
         ["Queue", `${plural(backlog.due ?? 0, "piece")} due, ${count(backlog.claimed ?? 0)} under way, ${count(backlog.waiting ?? 0)} waiting, ${count(backlog.parked ?? 0)} parked`],
         backlog.oldest_due_at && ["Oldest due", time(backlog.oldest_due_at)],
-        status.scrub.state !== "done" && ["Scrub", scrubbed(status.scrub), status.scrub.error && words(` (${status.scrub.error})`)],
         ["Summaries", `${count(made.queueDepth)} to make`, made.lastSuccessAt && [", last made ", time(made.lastSuccessAt)]],
         ["Last sweep", time(made.lastSweepAt), made.lastSweepFound !== null && `, found ${count(made.lastSweepFound)}`],
         ["Server", `Afterglow ${status.version}, `, words(status.where, { class: "mono" })]),

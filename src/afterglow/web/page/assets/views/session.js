@@ -4,7 +4,7 @@ import * as api from "../api.js";
 import { BlockPanel } from "../block.js";
 import { h, put, words } from "../dom.js";
 import { count, plural } from "../format.js";
-import { attempt, confirmed, empty, exactly, scrubbed, segments, sentence, state, tell, time, trouble } from "../parts.js";
+import { attempt, confirmed, empty, exactly, segments, sentence, state, tell, time, trouble } from "../parts.js";
 import { go, note } from "../router.js";
 import { Rows, inSight } from "../rows.js";
 import { seenPanel } from "../seen.js";
@@ -106,10 +106,8 @@ class SessionView {
     if (!sure) return;
     clearTimeout(this.later);
     this.looking?.abort();
-    const gone = await attempt(() => api.post(`${this.path}/forget`, {}, { owner: this.owner }));
-    if (!gone) return;
-    tell(`It is forgotten.${scrubbed(gone.scrub)}`);
-    go("sessions", null, { owner: this.owner });
+    const gone = await attempt(() => api.post(`${this.path}/forget`, {}, { owner: this.owner }), "It is forgotten.");
+    if (gone) go("sessions", null, { owner: this.owner });
   }
 
   about() {

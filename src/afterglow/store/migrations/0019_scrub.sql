@@ -1,1 +1,0 @@
--- What was forgotten before is scrubbed once. See store/scrubs.py.
