@@ -7,18 +7,15 @@ UV := $(BIN)/uv pip install --quiet --python $(BIN)/python
 BENCH := $(VENV)/bench
 JOBS ?= 3
 SECONDS ?= 60
-EXTRAS ?=
 ifndef SEED
 SEED := $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 endif
 PYTEST_OPTIONS := -n $(JOBS) --dist worksteal --randomly-seed=$(SEED) --hypothesis-seed=$(SEED)
 PYTEST := $(BIN)/pytest $(PYTEST_OPTIONS)
 
-.PHONY: install run test test-all test-rest mutants coverage lint bench docs requirements clean
+.PHONY: run test test-all test-rest mutants coverage lint bench docs requirements clean
 
-install: $(VENV)/run.done $(if $(EXTRAS),$(VENV)/extras-$(EXTRAS).done) ## install; EXTRAS=telegram,slack adds those extras
-
-run: install ## install, and serve on 127.0.0.1
+run: $(VENV)/run.done ## install, and serve on 127.0.0.1
 	$(BIN)/afterglow serve $(ARGS)
 
 test: lint ## install what the tests need, lint, and run the quick suite; SEED=… repeats an order
@@ -73,11 +70,6 @@ $(VENV)/run.done: $(VENV)/uv.done requirements/run.txt pyproject.toml
 	@echo "Installing Afterglow into $(VENV) …"
 	@$(UV) -r requirements/run.txt --require-hashes
 	@$(UV) --no-build-isolation --no-deps --editable .
-	@touch $@
-
-$(VENV)/extras-$(EXTRAS).done: $(VENV)/run.done requirements/dev.txt
-	@echo "Installing the extras $(EXTRAS) into $(VENV) …"
-	@$(UV) --no-build-isolation --constraint requirements/dev.txt --editable '.[$(EXTRAS)]'
 	@touch $@
 
 $(VENV)/dev.done: $(VENV)/uv.done requirements/dev.txt pyproject.toml

@@ -1,7 +1,7 @@
 """A Telegram bot that remembers, and that tells you what it did while you were away.
 
-    make install EXTRAS=telegram     (in Afterglow's folder)
-    TELEGRAM_TOKEN=… .venv/bin/python examples/telegram_bot.py ./notes
+    pip install '.[telegram]'        (in Afterglow's folder)
+    TELEGRAM_TOKEN=… python examples/telegram_bot.py ./notes
 
 @BotFather gives you a token. Write to the bot, then `/timer tea`; wait three minutes, and write again. `/recall tea` searches
 what you said. In place of `answer` put your own model.

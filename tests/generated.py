@@ -1,23 +1,15 @@
-"""The generated files: what makes each, and `python -m tests.generated` to write them all anew."""
+"""The generated pages of docs/: what makes each, and `python -m tests.generated` to write them all anew."""
 
 from __future__ import annotations
 
 import ast
-import asyncio
 import functools
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
-
-from mcp import Client
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from afterglow import settings
 from afterglow.cli import reference
-from afterglow.mcp_server import server
-from afterglow.mcp_server.caller import NOBODY_YET, Caller
 
 ROOT = Path(__file__).parent.parent
 _REQUIREMENT = re.compile(r"^(P\d+|(?:LOG|CTX|SRC|IDLE|SUM|FACT|AWAY|AGENT|DOOR|SAFE)-\d+) (.*)$", re.MULTILINE)
@@ -63,22 +55,6 @@ def coverage_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def first_answers() -> str:
-    """What the server answers over stdio before it is loaded: what it answers once it is."""
-
-    async def who(_: Any) -> Caller:
-        return Caller(binding=NOBODY_YET)
-
-    async def ask() -> tuple[Any, Any]:
-        async with Client(server.make(cast("Any", None), who), mode="legacy") as client:
-            return client.session.initialize_result, await client.list_tools()
-
-    greeting, listed = [each.model_dump(mode="json", by_alias=True, exclude_none=True) for each in asyncio.run(ask())]
-    del greeting["protocolVersion"]
-    answers = {"versions": HANDSHAKE_PROTOCOL_VERSIONS, "initialize": greeting, "tools": listed["tools"]}
-    return json.dumps(answers, indent=1, ensure_ascii=False) + "\n"
-
-
 def _first_words(text: str) -> str:
     text = text.replace("|", "/")
     return text if len(text) <= _TITLE_CHARS_MAX else text[:_TITLE_CHARS_MAX].rsplit(" ", 1)[0] + " …"
@@ -102,11 +78,8 @@ def _marks(decorators: list[ast.expr]) -> list[str]:
 
 
 def pages() -> dict[Path, Callable[[], str]]:
-    """Each generated file, and what makes it."""
-    return {
-        ROOT / "docs" / "spec-coverage.md": coverage_page,
-        ROOT / "src" / "afterglow" / "mcp_server" / "first_answers.json": first_answers,
-    }
+    """Each generated page, and what makes it."""
+    return {ROOT / "docs" / "spec-coverage.md": coverage_page}
 
 
 def main() -> None:

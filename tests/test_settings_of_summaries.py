@@ -48,8 +48,7 @@ def test_without_a_file_summaries_have_the_defaults_of_the_spec() -> None:
     assert (settings.sweep_interval_seconds, settings.sweep_sessions, settings.sweep_quiet_seconds) == (600, 10, 600)
     assert settings.drift_days == 30
     assert settings.sunset_marker == "[SUNSET HANDOVER]"
-    assert settings.boot == BootSettings(summaries=3)
-    assert settings.boot_tokens_max == 600
+    assert settings.boot == BootSettings(summaries=3, tokens_max=600)
     assert settings.summaries == SummariesSettings(model="", tokens_max=800, results_max=1000)
     assert settings.quiet_of("kate") == QuietSettings(timeout_summarize_seconds=1800, timeout_clear_seconds=3600)
 
@@ -228,7 +227,8 @@ def test_what_a_session_begins_with_must_be_under_the_limit_of_the_context() -> 
 
 @for_each("limit, tokens", [(500, 250), (1000, 500), (1200, 600), (8000, 600)])
 def test_what_a_session_begins_with_is_at_most_half_of_a_small_context_by_default(limit: int, tokens: int) -> None:
-    assert loaded_from(f"context_limit_tokens = {limit}").boot_tokens_max == tokens
+    text = f"context_limit_tokens = {limit}\n[compaction]\nblock_budget_tokens = 480"
+    assert loaded_from(text).boot_tokens_max == tokens
 
 
 @for_each(

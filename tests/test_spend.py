@@ -13,7 +13,6 @@ import pytest
 
 from afterglow.clock import FixedClock
 from afterglow.errors import ModelBadOutput, ModelBusy, ModelError, ModelStopped, ModelTooLong, StoreUnavailable
-from afterglow.facts.checks import ClaimedFacts
 from afterglow.model import CallLost, Completion, Request, scripted
 from afterglow.model.metered import Metered
 from afterglow.model.offline import OfflineModel
@@ -144,51 +143,6 @@ async def test_the_offline_model_costs_nothing_and_is_in_no_account(store: Store
     model = Metered(OfflineModel(), store, limits=nothing, zone=BERLIN, clock=store.clock)
     assert (await model.complete(asking())).text == "user: The kettle is red."
     assert await store.spend_of_day(DAY) == Spend()
-
-
-class Own:
-    """A model of somebody's own, which gives this."""
-
-    name, window_tokens = "own", 1000
-
-    def __init__(self, gives: Any) -> None:
-        self._gives = gives
-
-    async def complete(self, request: Request) -> Completion:
-        return self._gives
-
-
-def given(text: Any, usage: Any = Usage(input_tokens=3, output_tokens=2), cost_usd: float | None = None) -> Completion:  # noqa: B008
-    return Completion(text=text, model="own", usage=usage, cost_usd=cost_usd)
-
-
-@pytest.mark.spec("DOOR-1", "P6")
-async def test_a_model_of_ones_own_may_leave_it_to_us_to_read_its_json(store: Store) -> None:
-    thinking = given('<think>A form.</think>\n```json\n{"facts": []}\n```')
-    model = Metered(Own(thinking), store, limits=LIMITS, zone=BERLIN, clock=store.clock)
-    assert (await model.complete(asking(schema=ClaimedFacts))).data == ClaimedFacts(facts=[])
-    talking = Metered(Own(given("No facts here.")), store, limits=LIMITS, zone=BERLIN, clock=store.clock)
-    with pytest.raises(ModelBadOutput, match="own gave no valid JSON of a ClaimedFacts"):
-        await talking.complete(asking(schema=ClaimedFacts))
-    assert (await store.spend_of_day(DAY)).tokens == 10, "both were paid for"
-
-
-@pytest.mark.spec("DOOR-1", "P6")
-@for_each(
-    "gives, told",
-    [
-        ("Red.", "must give an afterglow.Completion and not a str"),
-        (None, "and not a NoneType"),
-        (given(...), "whose text is text and not a ellipsis"),
-        (given("Red.", usage=None), "whose usage is an afterglow.Usage"),
-        (given("Red.", usage=Usage(input_tokens=-1)), "with no negative number"),
-        (given("Red.", cost_usd=float("nan")), "whose cost_usd is no negative number"),
-    ],
-)
-async def test_what_a_model_of_ones_own_gives_and_is_no_answer_is_told(store: Store, gives: Any, told: str) -> None:
-    model = Metered(Own(gives), store, limits=NO_BREAKER, zone=BERLIN, clock=store.clock)
-    with pytest.raises(ModelStopped, match=told):
-        await model.complete(asking())
 
 
 async def test_an_answer_is_not_lost_because_the_account_cannot_be_written(caplog: pytest.LogCaptureFixture) -> None:

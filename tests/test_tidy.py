@@ -20,10 +20,10 @@ LAYERS = [
     "checks compaction context digest excerpts facts fold guard guard_signs pairing primary summaries terms transcript "
     "work channels",
     "store",
-    "search sources memory_files order",
+    "search sources memory_files",
     "behind blocks contexts conversation endings extraction forgetting log_lines proof reconciling steward worker inbound "
     "proactive prose telling",
-    "ending forget health intake manual means memory reading recollection remembering returning shutdown working",
+    "ending forget health intake means memory reading recollection remembering returning working",
     "transfer",
     "agent",
     "daemon mcp_server web clients adapters",

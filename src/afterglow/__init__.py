@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from afterglow.goals import GoalEvent
     from afterglow.health import Summarization
     from afterglow.inbound import Handled, Inbound
-    from afterglow.manual import Compaction
-    from afterglow.memory import Memory, open_memory
+    from afterglow.memory import Memory
+    from afterglow.memory import open_memory as open
     from afterglow.model import Completion, Model, Request
     from afterglow.search.hits import Found, Hit
     from afterglow.search.summaries import Listing
@@ -46,9 +46,6 @@ if TYPE_CHECKING:
     from afterglow.store.transaction import EVERYONE
     from afterglow.summaries import Summary
     from afterglow.turns import Binding, Exchange, Owner, Session, Span, Turn
-
-    open = open_memory
-    """`afterglow.open`. It is not in `__all__`: `from afterglow import *` leaves Python's own `open` in place."""
 
 __version__ = "0.1.0"
 
@@ -61,7 +58,6 @@ __all__ = [
     "Block",
     "ClaimLost",
     "Clock",
-    "Compaction",
     "Completion",
     "Context",
     "Digest",
@@ -106,6 +102,7 @@ __all__ = [
     "Turn",
     "Usage",
     "Window",
+    "open",
     "try_compose_away_digest",
 ]
 
@@ -125,7 +122,6 @@ _ELSEWHERE = {
     "open": "memory",
     **dict.fromkeys(("Clock", "FixedClock", "SystemClock"), "clock"),
     "Block": "compaction",
-    "Compaction": "manual",
     **dict.fromkeys(("Context", "Message", "Portion", "Report"), "context"),
     **dict.fromkeys(("Exchanged", "Reply"), "conversation"),
     **dict.fromkeys(("Completion", "Model", "Request"), "model"),
@@ -136,11 +132,11 @@ _ELSEWHERE = {
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__", "open"]
+    return [*__all__, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in (*__all__, "open"):
+    if name not in __all__:
         raise AttributeError(f"module 'afterglow' has no attribute {name!r}")
     module = import_module(f"afterglow.{_ELSEWHERE.get(name, 'errors')}")
     return getattr(module, "open_memory" if name == "open" else name)

@@ -17,8 +17,7 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 def to_us(moment: datetime) -> int:
     """Microseconds since 1970, UTC: how every moment is stored."""
-    if moment.tzinfo is None:
-        raise _without_zone(moment, "the time")
+    assert moment.tzinfo is not None, "a moment without a zone"
     return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
@@ -30,14 +29,10 @@ def from_us(microseconds: int) -> datetime:
 def moment_within(at: datetime, what: str = "the time") -> datetime:
     """The moment in UTC. It has a zone, and lies where every zone of the world can write it."""
     if at.tzinfo is None:
-        raise _without_zone(at, what)
+        raise BadInput(f"{what} {at.isoformat()} has no zone; give one, such as {at.isoformat()}+00:00")
     if not _YEARS[0] <= at.year <= _YEARS[1]:
         raise BadInput(f"{what} {at.isoformat()} lies outside the years {_YEARS[0]} to {_YEARS[1]}")
     return at.astimezone(UTC)
-
-
-def _without_zone(at: datetime, what: str) -> BadInput:
-    return BadInput(f"{what} {at.isoformat()} has no zone; give one, such as {at.isoformat()}+00:00")
 
 
 class Clock(Protocol):

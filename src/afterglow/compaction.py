@@ -24,8 +24,6 @@ from afterglow.work import Due
 
 SUNSET = "sunset-event"
 """Why a summary is due, where somebody said that the session has ended."""
-ABSENCE = "absence"
-"""Why a session is looked at after its first exchange: its owner may have been away, and sources may have news."""
 Reason = Literal["interval", "threshold", "idle", "manual"]
 """Why turns are folded."""
 REASONS: tuple[Reason, ...] = get_args(Reason)
@@ -82,8 +80,6 @@ class Frame:
     zone: tzinfo
     quiet: Quiet
     boot: Boot
-    sources: tuple[str, ...] = ()
-    """The names of the sources that are asked."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -123,17 +119,16 @@ class Block:
 
 
 def decide(session: Session, limits: Limits, *, complete: bool) -> Reason | None:
-    """Whether the session is to be compacted now, and why. `complete` says that its last exchange has its answer.
-
-    An interval also passes where there is nothing to fold yet: then the sources are asked alone.
-    """
-    if session.turns <= session.folded.turns:
+    """Whether the session is to be compacted now, and why. `complete` says that its last exchange has its answer."""
+    new_turns = session.turns - session.folded.turns
+    if new_turns <= 0 or session.exchange_seq - 1 <= session.folded.to_seq:
         return None
     helps = session.overhead_tokens < limits.context_limit_tokens <= _can_free(session) * _WORTH_FOLDING
     if helps and is_over(session, limits):
         return "threshold"
     due = limits.interval and session.exchanges - session.folded.exchanges >= limits.interval
-    return "interval" if complete and due else None
+    tail_turns = session.turns - session.folded.to_seq
+    return "interval" if complete and due and tail_turns > limits.keep_recent else None
 
 
 def due_after(draft: Draft, session: Session, frame: Frame, now: datetime) -> list[Due]:
@@ -143,9 +138,7 @@ def due_after(draft: Draft, session: Session, frame: Frame, now: datetime) -> li
     if marker and draft.trust in ("owner", "agent") and draft.text.lstrip().startswith(marker):
         return [*ended(now, SUNSET)]
     if draft.role == "assistant":
-        complete = not tool_calls(draft.parts)
-        is_first = frame.sources and complete and session.exchanges == 1 and not session.folded.version
-        reason = decide(session, frame.limits, complete=complete) or (ABSENCE if is_first else None)
+        reason = decide(session, frame.limits, complete=not tool_calls(draft.parts))
         due += [Due(kind="context", at=now, reason=reason)] if reason else []
     # A timer that is set is left alone: when it goes off it looks at the time of the last message, and is set anew.
     # One that is further off than any could be was set before the clock was put back.

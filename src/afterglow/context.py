@@ -44,7 +44,7 @@ class Report:
     asked_at: datetime
     start_at: datetime
     end_at: datetime
-    """The end of what it reported on."""
+    """The end of what it reported on: its watermark."""
     failed_at: datetime | None = None
     number: int = 0
     shown_from: int = 0
@@ -259,8 +259,7 @@ def _message(turn: Turn, fence: str, *, first: bool) -> tuple[Message, int]:
     role = turn.role
     if not text.strip() and not parts:  # providers refuse an empty message
         text = _SILENCE
-    # Providers take one system message, at the beginning; text from elsewhere is never one.
-    if role == "system" and (not first or turn.trust == "external"):
+    if role == "system" and not first:  # providers take one system message, at the beginning
         role, text = "user", f"[note] {text}"
     return Message(seq=turn.seq, role=role, text=text, parts=parts, tokens=turn.tokens), stripped
 

@@ -168,8 +168,6 @@ class _Step:
         wanted = self._session.folded.wanted
         if wanted in REASONS and (found := await self._fold(wanted)):
             return found
-        if not self._session.folded.version and (found := await self._after_absence()):
-            return found
         merging = choose_merge(self._shown.blocks, self._frame.limits.fanout)
         if (old := self._to_redo(merging)) and (found := await self._redo(old)):
             return found
@@ -194,7 +192,7 @@ class _Step:
         beside = replace(session, overhead_tokens=max(session.overhead_tokens, await self._beside()))
         span = choose_span(tail, beside, reason, self._frame.limits)
         if span is None:
-            return await self._only_asked(tail, reason)
+            return None
         parts = self._parts([turn for turn in tail if turn.seq <= span.last_seq])
         bite = parts[:_BITE_PARTS]
         blocks, reports = await self._folded(bite, reason)
@@ -205,27 +203,6 @@ class _Step:
             ]
         change = self._change(blocks, reports=reports, turns=session.turns, exchanges=session.exchanges)
         return change, self.later([*self._shown.blocks, *self._dated(blocks)])
-
-    async def _only_asked(self, tail: Sequence[Turn], reason: Reason) -> Found | None:
-        """A compaction that finds nothing to fold: what the sources say of the turns since the last one, if it asks them."""
-        if reason == "threshold" or (reason == "manual" and not self._means.sources):
-            return None
-        session = self._session
-        new = [turn for turn in tail if turn.seq > session.folded.turns] or tail
-        reports = await self._ask(new, self._store.clock.now())
-        change = self._change([], reports=reports, turns=session.turns, exchanges=session.exchanges)
-        return change, self.later(self._shown.blocks)
-
-    async def _after_absence(self) -> Found | None:
-        """What the sources say of the time since they last reported to the owner, where a session begins long after it."""
-        now, watermarks = self._store.clock.now(), await self._watermarks()
-        asked = [watermarks[each.name] for each in self._means.sources if each.name in watermarks]
-        if not asked or now - min(asked) <= timedelta(seconds=self._means.gap_seconds):
-            return None
-        turns = await self._turns(1, self._session.turns)
-        if not turns:
-            return None
-        return self._change([], reports=await self._ask(turns, now)), self.later([])
 
     async def _beside(self) -> int:
         """The tokens that the context has beside blocks and tail: what sources report, and what earlier sessions left."""
@@ -347,7 +324,7 @@ class _Step:
             self._means.sources,
             first_at=turns[0].at,
             last_at=turns[-1].at,
-            watermarks=await self._watermarks(),
+            watermarks={source: report.end_at for source, report in known.items()},
             now=now,
             gap_seconds=self._means.gap_seconds,
             zone=self._frame.zone,
@@ -372,9 +349,6 @@ class _Step:
                 )
             )
         return reports
-
-    async def _watermarks(self) -> dict[str, datetime]:
-        return await self._store.source_watermarks(self._session.owner, self._session.binding.agent)
 
     async def _turns(self, first_seq: int, last_seq: int) -> list[Turn]:
         return await self._store.turns(

@@ -21,14 +21,13 @@ from afterglow.blocks import extracted
 from afterglow.clock import new_fence
 from afterglow.compaction import SUNSET, Frame, Limits, choose_span, due_after, parts_of
 from afterglow.context import Context, render
-from afterglow.errors import BadInput, ClaimLost, Conflict
+from afterglow.errors import BadInput, ClaimLost
 from afterglow.guard import default_trust
-from afterglow.order import Hold, Order
 from afterglow.store.blocks import Change, Shown
 from afterglow.store.contract import Store
-from afterglow.store.log import Entry, To
+from afterglow.store.log import Entry
 from afterglow.store.stones import is_stone
-from afterglow.turns import Binding, Draft, Part, Role, Session, Turn, check_name, tool_calls
+from afterglow.turns import Binding, Draft, Part, Role, Session, Turn, tool_calls
 from afterglow.work import Due
 
 _log = logging.getLogger(__name__)
@@ -52,34 +51,14 @@ class Reply:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Address:
-    """Where a turn goes, and whose binding it is."""
+    """Where a turn goes: a session by its id, or the open one of a binding, or its one of a name."""
 
     binding: Binding
     owner: str
-    to: To
-
-    @classmethod
-    def of(
-        cls,
-        to: Binding | Session,
-        *,
-        name: str | None = None,
-        client_session: str | None = None,
-        late: bool = False,
-    ) -> Address:
-        """What a caller means: a binding's open session, its one of a name or a client's own, or this session."""
-        if isinstance(to, Session):
-            if name is not None or client_session is not None:
-                raise BadInput("a Session says where a turn goes; `session` and `client_session` are for a Binding")
-            return cls(binding=to.binding, owner=to.owner, to=To(session=to.id, late=late))
-        if not isinstance(to, Binding):  # pyright: ignore[reportUnnecessaryIsInstance] - not every caller checks
-            raise BadInput(f"a turn goes to a Binding or a Session; this is a {type(to).__name__}")
-        if name is not None and client_session is not None:
-            raise BadInput("a session has a name or is a client's own; give one of `session` and `client_session`")
-        if name is not None:
-            check_name(name, "the session's name")
-        goes = To(binding=to, name=name, client_session=client_session, late=late)
-        return cls(binding=to, owner=to.owner, to=goes)
+    place: Binding | str
+    named: str | None = None
+    stays: bool = False
+    """Whether it goes to this session even if that has ended, as an answer goes where its question stands."""
 
 
 Answer = str | Reply | Sequence[Reply]
@@ -116,30 +95,23 @@ class Conversation:
         self._store = store
         self._frame_of = frame_of
         self._prepare = prepare
-        self.order = Order(store)
         self._reported: set[str] = set()
 
     async def exchange(
         self, to: Address, message: Draft, respond: Respond, window_tokens: int | None = None
     ) -> Exchanged:
-        """One message through the log, the context, whoever answers, and the log again, while no other is in its session."""
-        async with self.order.alone(to.owner, to.to) as hold:
-            return await self._exchange_alone(hold, to, message, respond, window_tokens)
-
-    async def _exchange_alone(
-        self, hold: Hold, to: Address, message: Draft, respond: Respond, window_tokens: int | None
-    ) -> Exchanged:
+        """One message through the log, the context, whoever answers, and the log again."""
         frame = within(self._frame_of(to.binding.agent), window_tokens)
         entry = await self._prepare(message, to.binding.agent)
         now = self._store.clock.now()
         turn, shown = await self._store.begin_exchange(
             to.owner,
-            to.to,
+            to.place,
             entry,
             lambda session: _after_the_answer(due_after(message, session, frame, now)),
+            to.named,
             boot=frame.boot.summaries,
         )
-        await hold.move((turn.owner, turn.session))
         there_already = await self._replies_to(turn, message.key, shown)
         if _is_complete(there_already) or is_stone(turn.removed):  # what was forgotten is not answered again
             return Exchanged(message=turn, replies=there_already, context=None)
@@ -147,15 +119,12 @@ class Conversation:
             last = there_already[-1].seq
             shown = await self._store.context_rows(turn.owner, turn.session, at=last, boot=frame.boot.summaries)
         context, waited = await self._fitting(shown, frame)
-        there = replace(to, owner=turn.owner, to=To(session=turn.session, late=True))
+        there = replace(to, owner=turn.owner, place=turn.session, named=None, stays=True)
         written: list[Turn] = []
         async with aclosing(_replies(respond(context))) as replies:
             async for reply in replies:
                 draft = self._draft(reply, message, len(there_already) + len(written) + 1)
-                try:
-                    turn_of_reply, due = await self.write(there, draft)
-                except Conflict as taken:  # another process answers the same message, and was first
-                    turn_of_reply, due = await self._store.turn(turn.owner, taken.session, taken.seq), False
+                turn_of_reply, due = await self.write(there, draft)
                 written.append(turn_of_reply)
                 waited = waited or due
         return Exchanged(message=turn, replies=(*there_already, *written), context=context, due=waited)
@@ -172,7 +141,7 @@ class Conversation:
             seen[:] = [(session, due)]
             return [*also, *due]
 
-        turn = await self._store.append(to.owner, to.to, entry, asked)
+        turn = await self._store.append(to.owner, to.place, entry, asked, to.named, stays=to.stays)
         for session, _ in seen:
             self._report(session, frame.limits)
         return turn, any(each.kind == "context" for _, due in seen for each in due)

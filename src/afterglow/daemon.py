@@ -14,7 +14,6 @@ import socket
 import sys
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
-from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -22,14 +21,14 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from afterglow import shutdown, web
+from afterglow import web
 from afterglow.agent import Agent
 from afterglow.agent.tasks import missing_package
 from afterglow.clock import SystemClock
-from afterglow.errors import BadInput, NotAllowed, StoreUnavailable
+from afterglow.errors import BadInput, NotAllowed
 from afterglow.forgetting import finish_forgetting
 from afterglow.memory import Memory, open_store
-from afterglow.settings import Loaded, Settings
+from afterglow.settings import Loaded
 from afterglow.store.contract import Store
 from afterglow.web.headers import HEADERS
 from afterglow.web.origins import is_loopback
@@ -38,37 +37,26 @@ from afterglow.work import Kind
 from afterglow.worker import Act
 from afterglow.working import DRAIN_SECONDS_MAX, working
 
-GRACE_SECONDS_MAX = 40
-"""The process ends this long after the first signal, whatever still runs in it."""
 KEEP_ALIVE_SECONDS = 15
 HEAD_BYTES_MAX = 64 * 1024
-HEAD_SECONDS_MAX = 15
-BODY_SECONDS_MAX = 30
-"""In so many seconds at least `BODY_BYTES_MIN` of a body have to arrive, or its end."""
-BODY_BYTES_MIN = 1024
-DATABASE_AGAIN_SECONDS = 2
 
 _log = logging.getLogger(__name__)
 _SWITCH_SECONDS = 0.001
 
 
 async def serve(
-    loaded: Loaded,
-    *,
-    announce: Callable[[str, str | None], None],
-    warn: Callable[[str], None] | None = None,
-    invites: bool = False,
+    loaded: Loaded, *, announce: Callable[[str], None], invite: Callable[[str], None] | None = None
 ) -> None:
-    """Serve until SIGINT or SIGTERM; `announce` gets the address once connections are accepted.
+    """Serve until SIGINT or SIGTERM; `announce` gets the address once connections are accepted, and `invite` a link.
 
-    If `invites`, it also gets a link that signs one browser in to the page. `warn` hears why the server waits for its database.
+    The link signs one browser in to the page.
 
     The first signal drains: no new connections, the requests under way are finished, the store is closed. A second one
-    ends the process at once, and so does the end of the grace; neither loses anything that was acknowledged.
+    ends the process at once, which loses nothing that was acknowledged.
     """
     chosen = loaded.settings
-    with _listener(chosen.server.host, chosen.server.port) as listener, shutdown.bounded() as limit:
-        store = await _opened(chosen, warn)
+    with _listener(chosen.server.host, chosen.server.port) as listener:
+        store = await open_store(chosen, SystemClock())
         try:
             await check_address(store, chosen.server.host)
             with _explained(chosen.server.host, chosen.server.port):
@@ -79,34 +67,19 @@ async def serve(
             acts: dict[Kind, Act] = {**memory.acts, **_tasks_of(agent)}
             async with _closing(agent), working(store, acts, chosen, chosen.primary, memory.watches) as beside:
                 app = web.app(memory, beside, agent)
-                link = await new_link(store, _page_url(listener)) if invites else None
+                link = await new_link(store, _page_url(listener)) if invite else ""
 
-                def on_stopping() -> None:
-                    limit(GRACE_SECONDS_MAX)
-                    app.state.streams.stopping.set()  # streams never end by themselves
+                def on_listening() -> None:
+                    announce(_url(listener))
+                    if invite:
+                        invite(link)
 
                 _answer_evenly()
-                on_listening = partial(announce, _url(listener), link)
-                server = _Server(_config(app), on_listening, on_stopping)
+                server = _Server(_config(app), on_listening, app.state.streams.stopping.set)
                 await server.serve([listener])
             _log.info("stopped")
         finally:
             await store.close()
-
-
-async def _opened(chosen: Settings, warn: Callable[[str], None] | None) -> Store:
-    """The store. A database server that cannot be reached is waited for, as it is when it stops later."""
-    while True:
-        try:
-            return await open_store(chosen, SystemClock())
-        except StoreUnavailable as error:
-            if chosen.sqlite_path is not None:
-                raise
-            _log.warning("the server waits for its database: %s", error)
-            if warn is not None:
-                warn(f"Waiting for the database: {error}")
-                warn = None
-            await asyncio.sleep(DATABASE_AGAIN_SECONDS)
 
 
 def _answer_evenly() -> None:
@@ -177,72 +150,11 @@ class _Server(uvicorn.Server):
         if self.should_exit:
             os._exit(128 + sig)
         self.should_exit = True
-        self._on_stopping()
+        self._on_stopping()  # streams never end by themselves
 
 
 class _Protocol(H11Protocol):
-    """uvicorn's HTTP/1.1, with our shape also for requests that are not HTTP enough to reach a route.
-
-    uvicorn ends a connection between two requests. Here one that sends a request too slowly ends too: its head is there
-    in time, and its body keeps coming while it is read.
-    """
-
-    _timer: asyncio.TimerHandle | None = None
-    _timed: Any = None
-    """The state that is not to last: `h11.IDLE`, until there is a head, or `h11.SEND_BODY`."""
-    _received = 0
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self._time()
-
-    def data_received(self, data: bytes) -> None:
-        if self.timeout_keep_alive_task is not None:
-            self._end_time()  # the head has its time from its first byte
-        self._received += len(data)
-        super().data_received(data)
-
-    def handle_events(self) -> None:
-        super().handle_events()
-        self._time()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._end_time()
-        super().connection_lost(exc)
-
-    def _time(self) -> None:
-        """Have the time run that the state of the request allows, unless it runs already."""
-        state = self.conn.their_state
-        if state is self._timed:
-            return
-        self._end_time()
-        if state is h11.SEND_BODY:
-            self._received = 0
-            self._timer = self.loop.call_later(BODY_SECONDS_MAX, self._check_body)
-        elif state is h11.IDLE and self.timeout_keep_alive_task is None:
-            self._timer = self.loop.call_later(HEAD_SECONDS_MAX, self._close_slow)
-        else:
-            return
-        self._timed = state
-
-    def _end_time(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = self._timed = None
-
-    def _check_body(self) -> None:
-        is_ours = (
-            self.flow.read_paused or self.cycle.waiting_for_100_continue
-        )  # it is the application that has not read
-        if self._received < BODY_BYTES_MIN and not is_ours:
-            self._close_slow()
-        else:
-            self._timed = None
-            self._time()
-
-    def _close_slow(self) -> None:
-        _log.info("a connection was closed whose request came too slowly")
-        self.transport.close()
+    """uvicorn's HTTP/1.1, with our shape also for requests that are not HTTP enough to reach a route."""
 
     def send_400_response(self, msg: str) -> None:
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):

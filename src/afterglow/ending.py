@@ -54,7 +54,7 @@ class Ending(Reading, ABC):
         ClaimLost where another process is making it at this moment.
         """
         check_session(session)
-        found = await self.store.session(session.owner, session.id)
+        found = await self.session(session.id, owner=session.owner)
         if (is_stale(found) or force) and found.said_seq:
             due = Due(kind="summary", at=self.store.clock.now(), reason="manual", subject=session.id)
             await self.store.mark_due(session.owner, due)

@@ -3,8 +3,7 @@
 AfterglowError
 ├── BadInput            mend what you gave; nothing was changed
 │   ├── BadSettings     mend the settings file or the environment variable it names
-│   ├── NotFound        name something that exists
-│   └── Conflict        give what is new a key of its own
+│   └── NotFound        name something that exists
 ├── NotAllowed          come through another door, or with a token that may
 ├── MissingPackage      install the extra it names
 ├── ClaimLost           drop the result: somebody else has the work, or it is done
@@ -37,15 +36,6 @@ class BadSettings(BadInput):
 
 class NotFound(BadInput):
     """The thing named does not exist, or belongs to somebody else: the two are not told apart."""
-
-
-class Conflict(BadInput):
-    """The key stands for another turn already: turn `seq` of `session`."""
-
-    def __init__(self, message: str, *, session: str, seq: int) -> None:
-        super().__init__(message)
-        self.session = session
-        self.seq = seq
 
 
 class NotAllowed(AfterglowError):

@@ -294,7 +294,7 @@ def _line_before(turn: Turn, zone: tzinfo) -> str:
 
 def _said(turn: Turn, zone: tzinfo, words: str) -> str:
     at = turn.at.astimezone(zone)
-    speaker = "somebody else" if turn.role == "user" and turn.trust in ("other", "external") else turn.role
+    speaker = "somebody else" if turn.role == "user" and turn.trust == "other" else turn.role
     set_in = words.replace("\n", "\n    ")
     return f"{speaker}, {day_text(at)}, {at:%H:%M}: {set_in}"
 

@@ -8,7 +8,6 @@ are stripped from it.
 from __future__ import annotations
 
 import re
-from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -59,7 +58,7 @@ def redact(text: str, *, secrets: bool = True, private: bool = True) -> Guarded:
     """
     passes: list[tuple[Edit, ...]] = []
     while len(passes) < PASSES_MAX:
-        edits = (_private_parts(text) if private else ()) or (_split_secrets(text) or _secrets(text) if secrets else ())
+        edits = (_private_parts(text) if private else ()) or (_secrets(text) if secrets else ())
         if not edits:
             break
         text = _applied(text, edits)
@@ -107,19 +106,6 @@ def default_trust(role: Role) -> Trust:
 
 def _secrets(text: str) -> tuple[Edit, ...]:
     return tuple(Edit(start, end, kind, f"[redacted: {kind}]") for start, end, kind in find_secrets(text))
-
-
-def _split_secrets(text: str) -> tuple[Edit, ...]:
-    """The secrets in a text once what nobody sees is taken out of it: such a character inside a secret would hide it."""
-    if (text.isascii() and not _CONTROL.search(text)) or not _HIDING.search(text):
-        return ()
-    before = array("q", (match.start() - number for number, match in enumerate(_HIDING.finditer(text))))
-
-    def place(position: int) -> int:
-        return position + bisect_right(before, position)
-
-    found = _secrets(_HIDING.sub("", text))
-    return tuple(Edit(place(start), place(end - 1) + 1, kind, put) for start, end, kind, put in found)
 
 
 _TAG = re.compile(r"<(/?)private\s{0,8}>", re.IGNORECASE)
@@ -181,12 +167,10 @@ def _redacted_mapping(
 ) -> dict[str, Any]:
     name = value.get("name", value.get("key"))  # {"name": "DB_PASSWORD", "value": "…"}
     clean: dict[str, Any] = {}
-    alike: Counter[str] = Counter()
     for key, inner in value.items():
-        shown = base = _redacted_text(key, "", switches, removed)
+        shown = _redacted_text(key, "", switches, removed)
         while shown in clean:
-            alike[base] += 1
-            shown = f"{base} {alike[base] + 1}"
+            shown += "′"
         says = redact(name).text if key == "value" and isinstance(name, str) else shown
         clean[shown] = _redacted(inner, says, switches, removed, depth + 1)
     return clean
@@ -217,7 +201,6 @@ _IGNORABLE = (
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff"
 )
-_HIDING = re.compile(rf"[{_IGNORABLE}](?<!\s)")
 _EMOJI = (
     "[\xa9\xae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff"
     "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"

@@ -286,41 +286,8 @@ ANNOUNCING = frozenset(rule.literal for rule in (*_SAYING_RULES, *_COOKIE_RULES,
 _LONG = re.compile(r"[\w.$+/=-]{16,}", re.ASCII)
 
 
-_PIECE_CHARS = 1 << 18
-_BEFORE_CHARS = 1 << 13
-_BEHIND_CHARS = 1 << 16
-"""A large text is searched in pieces, so that other threads run meanwhile, each with so much of what stands around it.
-
-That is more than the longest line of cookies before it, and more than the longest private key behind it.
-"""
-_BLANK = re.compile(r"\s")
-_UNBROKEN = re.compile(r"""[^\s"'`<>]*""")
-
-
 def find_secrets(text: str) -> list[Secret]:
     """The secrets in a text, in order. Where signs overlap, all that they cover is one secret, named by the strongest."""
-    signs = (sign for start in range(0, len(text), _PIECE_CHARS) for sign in _signs_beginning_in(text, start))
-    kept: list[tuple[int, int, int, str]] = []
-    for start, rank, end, kind in signs:
-        if kept and start < kept[-1][2]:
-            start, last_rank, last_end, last_kind = kept.pop()
-            (rank, kind), end = min((rank, kind), (last_rank, last_kind)), max(end, last_end)
-        kept.append((start, rank, end, kind))
-    return [Secret(start, end, kind) for start, _, end, kind in kept]
-
-
-def _signs_beginning_in(text: str, start: int) -> Iterator[tuple[int, int, int, str]]:
-    """The signs that begin in the piece from `start` on, in order: where each begins, its rank, its end and kind."""
-    first, last = max(0, start - _BEFORE_CHARS), start + _PIECE_CHARS
-    blank = _BLANK.search(text, last + _BEHIND_CHARS, last + 2 * _BEHIND_CHARS)
-    behind = blank.start() if blank else min(len(text), last + 2 * _BEHIND_CHARS)
-    for begin, rank, end, kind in _signs(text[first:behind]):
-        if start <= first + begin < last:
-            rest = _UNBROKEN.match(text, behind) if first + end == behind else None
-            yield first + begin, rank, rest.end() if rest else first + end, kind
-
-
-def _signs(text: str) -> list[tuple[int, int, int, str]]:
     lowered = text.replace("İ", "i").lower()  # "İ" alone would grow, and positions must stay
     long = " ".join(_LONG.findall(text))  # little of most texts, and each literal is looked for in it
     signs = (
@@ -330,7 +297,14 @@ def _signs(text: str) -> list[tuple[int, int, int, str]]:
         _cookies(lowered, text),
         _named(lowered, text),
     )
-    return sorted((start, rank, end, kind) for rank, sign in enumerate(signs) for start, end, kind in sign)
+    found = sorted((start, rank, end, kind) for rank, sign in enumerate(signs) for start, end, kind in sign)
+    kept: list[tuple[int, int, int, str]] = []
+    for start, rank, end, kind in found:
+        if kept and start < kept[-1][2]:
+            start, last_rank, last_end, last_kind = kept.pop()
+            (rank, kind), end = min((rank, kind), (last_rank, last_kind)), max(end, last_end)
+        kept.append((start, rank, end, kind))
+    return [Secret(start, end, kind) for start, _, end, kind in kept]
 
 
 def _judged(rules: Iterable[_Rule], read: str, text: str) -> Iterator[Secret]:

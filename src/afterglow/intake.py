@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from typing import Any
 
 from afterglow import guard, recalled, tokens
 from afterglow.errors import BadInput
@@ -12,26 +10,10 @@ from afterglow.excerpts import excerpt, json_bytes, shorter_parts
 from afterglow.search import words
 from afterglow.settings import Settings
 from afterglow.store.log import Entry, Shown
-from afterglow.turns import Draft, Part
+from afterglow.turns import Draft
 
 _LONG_CHARS = 100_000
-_VALUE_CHARS = 20
-
-
-def is_long(text: str, parts: Sequence[Part]) -> bool:
-    """Whether a turn is checked and prepared in a thread, so that the event loop goes on. It looks no further than it must."""
-    room, unseen = _LONG_CHARS, list[Any]([text, parts])
-    while unseen and room >= 0:
-        value = unseen.pop()
-        room -= _VALUE_CHARS
-        if isinstance(value, str):
-            room -= len(value)
-        elif isinstance(value, Mapping):
-            unseen += value  # pyright: ignore[reportUnknownArgumentType]
-            unseen += value.values()  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
-        elif isinstance(value, Sequence):
-            unseen += value
-    return room < 0
+"""A text over this is prepared in a thread, so that the event loop goes on."""
 
 
 class Intake:
@@ -42,13 +24,11 @@ class Intake:
 
     async def prepared(self, draft: Draft, agent: str) -> Entry:
         """A draft made ready, without holding up the event loop."""
-        if is_long(draft.text, draft.parts):
-            return await asyncio.to_thread(self.prepare, draft, agent)
-        return self.prepare(draft, agent)
+        long = len(draft.text) > _LONG_CHARS or json_bytes(draft.parts) > _LONG_CHARS
+        return await asyncio.to_thread(self.prepare, draft, agent) if long else self.prepare(draft, agent)
 
     def prepare(self, draft: Draft, agent: str) -> Entry:
         """A draft made ready for the log of this agent's session."""
-        self._check_size(draft)  # what is refused is not searched for secrets before
         chosen = self._settings.agent(agent)
         # People mark what is private; in a tool's output the tag is somebody else's, and must not hide what follows it.
         switches = {"secrets": chosen.redact_secrets, "private": chosen.drop_private and draft.role != "tool"}
@@ -76,18 +56,16 @@ class Intake:
 
     def entry(self, draft: Draft) -> Entry:
         """A draft that is already clean, with all that the log keeps beside it."""
-        size, chars_max = self._check_size(draft), self._settings.log.turn_shown_chars
-        shown = None
-        if len(draft.text) > chars_max or json_bytes(draft.parts) > chars_max:
-            shown = Shown(text=excerpt(draft.text, chars_max), parts=shorter_parts(draft.parts, chars_max))
-        return Entry(draft=draft, terms=words.terms(draft.text), bytes=size, shown=shown)
-
-    def _check_size(self, draft: Draft) -> int:
-        """The bytes of the turn, which the settings allow."""
-        size, bytes_max = len(draft.text.encode()) + json_bytes(draft.parts), self._settings.log.turn_bytes_max
-        if size > bytes_max:
+        log = self._settings.log
+        size = len(draft.text.encode()) + json_bytes(draft.parts)
+        if size > log.turn_bytes_max:
             raise BadInput(
-                f"this turn has {size:,} bytes, and log.turn_bytes_max allows {bytes_max:,}; "
+                f"this turn has {size:,} bytes, and log.turn_bytes_max allows {log.turn_bytes_max:,}; "
                 "send it in parts, or raise the limit"
             )
-        return size
+        shown = None
+        if len(draft.text) > log.turn_shown_chars or json_bytes(draft.parts) > log.turn_shown_chars:
+            shown = Shown(
+                text=excerpt(draft.text, log.turn_shown_chars), parts=shorter_parts(draft.parts, log.turn_shown_chars)
+            )
+        return Entry(draft=draft, terms=words.terms(draft.text), bytes=size, shown=shown)

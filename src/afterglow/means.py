@@ -48,7 +48,6 @@ class SettingsMeans:
         self._model = model
         self._sources = dict(sources or {})
         self._zone = ZoneInfo(settings.zone)
-        self._frames: dict[str, Frame] = {}
         self._metered: dict[tuple[str, str | None], Metered] = {}
         self._means: dict[str, Means] = {}
 
@@ -58,7 +57,7 @@ class SettingsMeans:
             chosen, facts = self._settings.compaction_of(agent), self._settings.facts_of(agent)
             model = self._model_of(chosen)
             self._means[agent] = Means(
-                frame=self.frame(agent),
+                frame=frame_of(self._settings, agent),
                 model=model,
                 summarising=self._model_of(chosen, self._settings.summaries.model),
                 summary_tokens_max=self._settings.summaries.tokens_max,
@@ -71,12 +70,6 @@ class SettingsMeans:
                 gap_seconds=chosen.gap_seconds,
             )
         return self._means[agent]
-
-    def frame(self, agent: str) -> Frame:
-        """How this agent's contexts are shown. It needs no model and no source."""
-        if agent not in self._frames:
-            self._frames[agent] = _frame_of(self._settings, agent, self._sources)
-        return self._frames[agent]
 
     def answering(self, agent: str) -> Metered:
         """The model that answers for this agent."""
@@ -183,7 +176,8 @@ def _check_sources(sources: Any) -> None:
             )
 
 
-def _frame_of(settings: Settings, agent: str, sources: Mapping[str, Source]) -> Frame:
+def frame_of(settings: Settings, agent: str) -> Frame:
+    """What the settings say of how this agent's contexts are shown. It needs no model and no source."""
     chosen = settings.compaction_of(agent)
     limits = Limits(
         interval=chosen.interval,
@@ -191,7 +185,7 @@ def _frame_of(settings: Settings, agent: str, sources: Mapping[str, Source]) -> 
         context_limit_tokens=settings.context.context_limit_tokens,
         window_tokens=settings.context.whole_window_tokens,
         fanout=chosen.fanout,
-        block_budget_tokens=chosen.block_budget_in(settings.context.context_limit_tokens),
+        block_budget_tokens=chosen.block_budget_tokens,
     )
     timeouts = settings.quiet_of(agent)
     quiet = Quiet(
@@ -200,5 +194,4 @@ def _frame_of(settings: Settings, agent: str, sources: Mapping[str, Source]) -> 
         sunset_marker=settings.sunset_marker,
     )
     boot = Boot(summaries=settings.boot.summaries, tokens_max=settings.boot_tokens_max)
-    asked = dict.fromkeys([*(each.source for each in chosen.context_sources), *sources])
-    return Frame(limits=limits, zone=ZoneInfo(settings.zone), quiet=quiet, boot=boot, sources=tuple(asked))
+    return Frame(limits=limits, zone=ZoneInfo(settings.zone), quiet=quiet, boot=boot)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext, suppress
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from afterglow import guard, manual, settings
+from afterglow import guard, settings
 from afterglow.behind import Behind
 from afterglow.clock import Clock, SystemClock
 from afterglow.compaction import Frame
@@ -20,14 +20,13 @@ from afterglow.context import Context
 from afterglow.contexts import ASKED, Contexts
 from afterglow.conversation import Address, Conversation, Exchanged, Respond, within
 from afterglow.endings import Clearing, Summaries
-from afterglow.errors import BadInput, ClaimLost
+from afterglow.errors import BadInput, ClaimLost, NotFound
 from afterglow.extraction import Facts
 from afterglow.facts import FACT_TYPES
 from afterglow.forget import Forget
 from afterglow.forgetting import finish_forgetting, unname_if_gone
-from afterglow.intake import Intake, is_long
-from afterglow.manual import Compaction
-from afterglow.means import SettingsMeans
+from afterglow.intake import Intake
+from afterglow.means import SettingsMeans, frame_of
 from afterglow.memory_files import MemoryFiles
 from afterglow.model import Model
 from afterglow.proactive import Proactive
@@ -129,11 +128,7 @@ async def open_store(chosen: Settings, clock: Clock) -> Store:
     return await PostgresStore.open(
         chosen.database,
         clock,
-        PostgresLimits(
-            prepared_statements=limits.prepared_statements,
-            pool_max=limits.pool_max,
-            pool_timeout_seconds=limits.pool_timeout_seconds,
-        ),
+        PostgresLimits(pool_max=limits.pool_max, pool_timeout_seconds=limits.pool_timeout_seconds),
     )
 
 
@@ -164,8 +159,8 @@ class Memory(Returning):
         self.summarising = Summaries(store, self.means_of, self.contexts)
         self.files = MemoryFiles(store, settings.data_dir, self.intake.prepare, ZoneInfo(settings.zone))
         self.reading = Facts(store, self.means_of, Near(store, lambda: self._meaning))
+        self._frames: dict[str, Frame] = {}
         self._conversation = Conversation(store, self.frame_of, self.intake.prepared)
-        self.order = self._conversation.order
         own: dict[Kind, Act] = {kind: act for kind, act in self.acts.items() if kind in ANYBODYS or kind == "vectors"}
         over = partial(unname_if_gone, store, settings.data_dir)
         self._worker = Worker(store, own, holder=holder_name(), limits=work_limits(settings), over=over)
@@ -180,8 +175,6 @@ class Memory(Returning):
         text: str,
         *,
         session: str | None = None,
-        client_session: str | None = None,
-        late: bool = False,
         parts: Sequence[Part] = (),
         trust: Trust | None = None,
         origin: Origin | None = None,
@@ -195,20 +188,15 @@ class Memory(Returning):
     ) -> Turn:
         """Write down one turn; when this returns, it is on disk.
 
-        It goes to the binding's open session, to its session of the name you give, or to a session. Where that is closed or
-        missing, a new one of the same name begins. What is `late`, as a handover written after the end, and what carries the
-        id of a `client_session` belongs to its session even if that is closed, and has it summarised again.
-
-        `key` makes it safe to repeat: the same message under the same key gives back the turn that is there, `replayed`;
-        another message under it is a Conflict. Secrets are taken out first, as the agent's settings say.
+        It goes to the binding's open session, to its session of the name you give (made if missing), or to a session.
+        `key` makes it safe to repeat: the same key in the same session gives back the turn that is there. Secrets are
+        taken out first, as the agent's settings say.
         """
-        address = Address.of(to, name=session, client_session=client_session, late=late)
+        binding = _binding(to)
         beside: dict[str, Any] = {"parts": parts, "recalled": recalled, "model": model, "usage": usage, "key": key}
-        draft = await self._draft(
-            address.binding, role, text, trust=trust, origin=origin, at=at, channel=channel, **beside
-        )
-        turn, is_due = await self._conversation.write(address, draft, due)
-        self._look_after(turn, address.binding.agent, is_due)
+        draft = self._draft(binding, role, text, trust=trust, origin=origin, at=at, channel=channel, **beside)
+        turn, is_due = await self._conversation.write(_address(to, session), draft, due)
+        self._look_after(turn, binding.agent, is_due)
         return turn
 
     async def exchange(
@@ -218,7 +206,6 @@ class Memory(Returning):
         respond: Respond,
         *,
         session: str | None = None,
-        client_session: str | None = None,
         parts: Sequence[Part] = (),
         at: datetime | None = None,
         trust: Trust | None = None,
@@ -230,15 +217,12 @@ class Memory(Returning):
 
         `respond` is any callable, sync or async, that gives a text, a Reply, or several where tools were used. Whatever it
         raises reaches you; the message is in the log by then. With a `key` a message that was answered is not answered
-        again. A message that comes while another of its session is being answered waits for that answer. A context over
-        `window_tokens`, where the settings allow more, is folded first.
+        again. A context over `window_tokens`, where the settings allow more, is folded first.
         """
-        address = Address.of(to, name=session, client_session=client_session)
-        draft = await self._draft(
-            address.binding, "user", text, trust=trust, origin=origin, at=at, parts=parts, key=key
-        )
-        done = await self._conversation.exchange(address, draft, respond, window_tokens)
-        self._look_after(done.message, address.binding.agent, done.due)
+        binding = _binding(to)
+        draft = self._draft(binding, "user", text, trust=trust, origin=origin, at=at, parts=parts, key=key)
+        done = await self._conversation.exchange(_address(to, session), draft, respond, window_tokens)
+        self._look_after(done.message, binding.agent, done.due)
         return done
 
     async def settle(self, seconds: float | None = None) -> None:
@@ -255,9 +239,11 @@ class Memory(Returning):
 
     def frame_of(self, agent: str) -> Frame:
         """The limits and the zone in which this agent's contexts are shown."""
-        return self.means_of.frame(agent)
+        if agent not in self._frames:
+            self._frames[agent] = frame_of(self.settings, agent)
+        return self._frames[agent]
 
-    async def _draft(
+    def _draft(
         self,
         binding: Binding,
         role: Role,
@@ -269,10 +255,8 @@ class Memory(Returning):
         channel: str | None = None,
         **beside: Any,
     ) -> Draft:
-        parts: Sequence[Part] = beside.get("parts", ())
-        check_not_empty(text, parts)
-        make = partial(
-            Draft,
+        check_not_empty(text, beside.get("parts", ()))
+        return Draft(
             role=role,
             text=text,
             trust=trust or guard.default_trust(role),
@@ -281,7 +265,6 @@ class Memory(Returning):
             channel=channel or binding.channel,
             **beside,
         )
-        return await asyncio.to_thread(make) if is_long(text, parts) else make()
 
     def _look_after(self, turn: Turn, agent: str, is_due: bool) -> None:
         """Behind whatever comes next, see to the context of a session that was written to here."""
@@ -299,13 +282,15 @@ class Memory(Returning):
         shown = await self.store.context_rows(session.owner, session.id, at=at, boot=frame.boot.summaries)
         return self._conversation.context(shown, frame)
 
-    async def compact(self, session: Session) -> Compaction:
-        """Fold what can be folded of the session now, ask its sources, and wait for it; what that did, or why it did nothing.
-
-        Where it fails, nothing is raised: the answer names the work, which stays due, with its error.
-        """
+    async def compact(self, session: Session) -> Session:
+        """Fold what can be folded of the session now, and wait for it. Where that fails, the work stays due, and says why."""
         check_session(session)
-        return await manual.compact(self.store, self._worker, self.frame_of(session.binding.agent), session)
+        with suppress(NotFound):  # a person's wish ends the waiting after a failure
+            await self.store.retry(session.owner, kind="context", subject=session.id)
+        due = Due(kind="context", at=self.store.clock.now(), reason="manual", subject=session.id)
+        await self.store.mark_due(session.owner, due)
+        await self._worker.attend(session.owner, "context", session.id, at_once=True)
+        return await self.store.session(session.owner, session.id)
 
     async def go_idle(self, session: Session) -> Session:
         """Fold the whole session into its summary now, as if nobody had written for long. What goes wrong is raised."""
@@ -411,6 +396,19 @@ class Memory(Returning):
     def embedder(self) -> Embedder | None:
         """The embedder that the settings name."""
         return self.means_of.embedder()
+
+
+def _binding(to: Any) -> Binding:
+    """The address behind what a caller names."""
+    if not isinstance(to, Binding | Session):
+        raise BadInput(f"a turn goes to a Binding or a Session; this is a {type(to).__name__}")
+    return to.binding if isinstance(to, Session) else to
+
+
+def _address(to: Binding | Session, named: str | None) -> Address:
+    if isinstance(to, Session):
+        return Address(binding=to.binding, owner=to.owner, place=to.id)
+    return Address(binding=to, owner=to.owner, place=to, named=named)
 
 
 __all__ = ["EVERYONE", "Memory", "open_memory", "open_store"]

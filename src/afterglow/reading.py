@@ -35,16 +35,9 @@ class Reading:
         count = found.last_seq - found.first_seq + 1
         return await self.turns(session, first_seq=found.first_seq, last_seq=found.last_seq, limit=count)
 
-    async def open_session(
-        self, binding: Binding, named: str | None = None, *, client_session: str | None = None
-    ) -> Session:
-        """The binding's open session, or its open one of a name of your own; a new one, where there is none.
-
-        `client_session` is the id that a client gives its own session, which stays the same when it is closed.
-        """
-        if named is not None and client_session is not None:
-            raise BadInput("a session is named or is a client's own; give one of `named` and `client_session`")
-        return await self.store.open_session(binding, named, client_session=client_session)
+    async def open_session(self, binding: Binding, named: str | None = None) -> Session:
+        """The binding's open session, or a new one; with a name of your own, that session, made if it is missing."""
+        return await self.store.open_session(binding, named)
 
     async def audit(
         self,
@@ -58,8 +51,8 @@ class Reading:
         return await self.store.audit(owner, since=since, limit=limit, before=before)
 
     async def session(self, session: str, *, owner: Scope) -> Session:
-        """The newest session of this name, or the one of this id."""
-        return await self.store.session_called(owner, session)
+        """The session of this name."""
+        return await self.store.session(owner, session)
 
     async def sessions(
         self,
@@ -68,10 +61,9 @@ class Reading:
         limit: int = 50,
         before: Session | Place | None = None,
         state: SessionState | None = None,
-        named: str | None = None,
     ) -> list[Session]:
-        """Sessions, newest first; all of them, or those of one state or of one name."""
-        return await self.store.sessions(owner, limit=limit, before=before, state=state, named=named)
+        """Sessions, newest first; all of them, or those of one state."""
+        return await self.store.sessions(owner, limit=limit, before=before, state=state)
 
     async def turns(
         self, session: Session, *, first_seq: int = 1, last_seq: int | None = None, limit: int = 100

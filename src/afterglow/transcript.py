@@ -73,7 +73,7 @@ def _labelled(turn: Turn) -> str:
 
 
 def _speaker(turn: Turn) -> str:
-    if turn.role == "user" and turn.trust in ("other", "external"):
+    if turn.role == "user" and turn.trust == "other":
         return "somebody else"
     return turn.role if turn.origin in ("person", "agent", "import") else f"{turn.role} ({turn.origin})"
 

@@ -105,8 +105,6 @@ class Session:
 
     owner: str
     id: str
-    name: str | None = None
-    """What its callers call it. Several sessions, one after the other, may have one name: the newest is meant."""
     binding: Binding
     state: SessionState
     created_at: datetime
@@ -231,8 +229,6 @@ class Turn:
     bytes: int = 0
     """The size of the whole turn. Where it is over the limit, lists carry its head and tail (`cut`)."""
     cut: bool = False
-    replayed: bool = field(default=False, compare=False)
-    """Whether it was there already when it was written, under its key."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

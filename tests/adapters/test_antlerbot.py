@@ -218,7 +218,7 @@ async def test_b4_a_summary_that_fails_loses_no_turn() -> None:
 
 @pytest.mark.spec("AGENT-4", "CTX-8")
 async def test_b5_and_b9_one_turn_over_the_limit_stays_and_is_not_summarised_again_and_again() -> None:
-    written(f"{ALONE}context_limit_tokens: 3000\ncompaction:\n  interval: 0\n  block_budget_tokens: 2000\n")
+    written(f"{ALONE}context_limit_tokens: 3000\ncompaction:\n  interval: 0\n")
     model = ScriptedModel(lambda request: "I see." if request.messages else echo(request))
     async with bot(model) as agent:
 

@@ -68,7 +68,7 @@ async def test_each_message_is_written_once_and_shown_to_the_model(memory: Memor
     ]
     assert chat.texts() == ["system: Be kind.", *told]
     (session,) = await memory.sessions(owner=KATE.owner)
-    assert session.name == "t1" and session.binding == KATE
+    assert session.id == "t1" and session.binding == KATE
 
 
 @pytest.mark.spec("LOG-1")
@@ -348,7 +348,7 @@ async def test_threads_are_sessions_of_their_user_and_people_share_nothing(memor
         ["human: by another"],
         ["human: by no name"],
     ]
-    assert {session.name for session in await memory.sessions(owner="kate/langchain/ana")} == {"a", "b"}
+    assert {session.id for session in await memory.sessions(owner="kate/langchain/ana")} == {"a", "b"}
     assert await said(memory, "kate/langchain/d") == ["user: by no name", "assistant: Four."]
 
 

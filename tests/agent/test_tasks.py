@@ -690,8 +690,8 @@ async def test_tasks_and_waiting_messages_go_through_an_export(
         Settings.model_validate({"data_dir": str(tmp_path), "zone": "UTC"}),
         environ={},
     )
-    await import_lines(twin, lines, trusted=True)
-    await import_lines(twin, lines, trusted=True)
+    await import_lines(twin, lines)
+    await import_lines(twin, lines)
     for owner in (KATE.owner, OTHER.owner):
         assert await twin.store.tasks(owner, ended=True) == await store.tasks(owner, ended=True)
         kinds = [(each.kind, each.subject, each.ready_at) for each in await store.work_list(owner)]
@@ -724,7 +724,7 @@ async def test_a_task_that_cannot_be_done_is_not_imported(
         for line in lines
     ]
     with pytest.raises(BadInput, match=why):
-        await import_lines(agent.memory, changed, trusted=True)
+        await import_lines(agent.memory, changed)
 
 
 async def test_an_imported_cron_that_is_none_ends_after_its_run(agent_with: OpenAgent, clock: FixedClock) -> None:
@@ -746,7 +746,7 @@ async def test_a_forgotten_owners_tasks_are_gone_and_do_not_come_back(agent_with
     clock.move(60)
     await agent.memory.forget.owner(KATE.owner)
     assert await agent.tasks.list(ended=True) == []
-    await import_lines(agent.memory, lines, trusted=True)
+    await import_lines(agent.memory, lines)
     assert await agent.tasks.list(ended=True) == []
     assert await agent.memory.store.waiting_messages(KATE.owner, KATE.owner) == []
     assert await drain_at(agent, clock, NOON + timedelta(days=3)) == 0

@@ -17,7 +17,6 @@ from afterglow.errors import AfterglowError
 from afterglow.forgetting import forget_owner, forget_session
 from afterglow.store.audit import FORGOTTEN, AuditLine
 from afterglow.store.contract import Store
-from afterglow.store.log import To
 from afterglow.store.postgres import PostgresStore
 from afterglow.store.transaction import EVERYONE
 from afterglow.turns import Owner
@@ -93,7 +92,7 @@ async def test_each_change_writes_one_line_that_says_who_what_and_when(open_stor
 
 
 async def test_of_every_turn_it_can_be_told_who_wrote_it(store: Store) -> None:
-    session = (await store.open_session(KATE, client_session="s")).id
+    session = (await store.open_session(KATE, "s")).id
     writers = ["library", "token:phone", "token:phone", "mcp:stdio", "library", "library", "token:phone"]
     for number, writer in enumerate(writers):
         with acting_as(writer):
@@ -101,7 +100,7 @@ async def test_of_every_turn_it_can_be_told_who_wrote_it(store: Store) -> None:
     with acting_as("mcp:stdio"):  # which writes nothing
         await store.append(KATE.owner, session, said("turn 6", key="6"))
     with acting_as("token:phone"):
-        await store.append(KATE.owner, (await store.open_session(KATE, client_session="other")).id, said("elsewhere"))
+        await store.append(KATE.owner, (await store.open_session(KATE, "other")).id, said("elsewhere"))
     begun = {
         line.about["first_seq"]: line.who for line in await lines(store) if (line.what, line.session) == ("append", "s")
     }
@@ -163,7 +162,7 @@ async def test_no_line_holds_a_word_of_what_was_said(store: Store) -> None:
 
 
 async def test_the_worker_acts_under_the_name_of_its_work(store: Store) -> None:
-    await store.append(KATE.owner, To(binding=KATE, client_session="talk"), said("hello"))
+    await store.append(KATE.owner, KATE, said("hello"), named="talk")
     seen: list[str] = []
 
     async def act(claim: Claim) -> Commit | None:
@@ -191,7 +190,7 @@ async def test_the_worker_acts_under_the_name_of_its_work(store: Store) -> None:
 async def test_lines_come_in_pages_the_newest_first_and_from_a_moment_on(open_store: OpenStore) -> None:
     clock = FixedClock(NOON)
     store = await open_store(clock)
-    await store.open_session(KATE, client_session="talk")
+    await store.open_session(KATE, "talk")
     for _ in range(3):
         await store.close_session(KATE.owner, "talk")
         clock.move(60)
@@ -209,7 +208,7 @@ async def test_lines_come_in_pages_the_newest_first_and_from_a_moment_on(open_st
 
 async def test_an_owner_sees_its_own_lines_and_no_others(store: Store) -> None:
     for binding in (KATE, OTHER):
-        await store.open_session(binding, client_session=binding.sender)
+        await store.open_session(binding, binding.sender)
         await store.close_session(binding.owner, binding.sender)
     await store.add_token("all", "read", "secret of all")
     assert [line.owner for line in await lines(store, KATE.owner)] == [KATE.owner]
@@ -220,7 +219,7 @@ async def test_an_owner_sees_its_own_lines_and_no_others(store: Store) -> None:
 
 async def test_on_postgres_no_role_can_rewrite_a_line(postgres_address: str) -> None:
     store = await PostgresStore.open(postgres_address, FixedClock(NOON))
-    await store.open_session(KATE, client_session="talk")
+    await store.open_session(KATE, "talk")
     await store.close_session(KATE.owner, "talk")
     for scope, change in (
         (KATE.owner, "UPDATE audit SET who = 'nobody'"),
@@ -237,8 +236,7 @@ async def test_on_postgres_no_role_can_rewrite_a_line(postgres_address: str) -> 
 
 async def test_of_a_forgotten_owner_one_line_stays_that_does_not_name_it(store: Store, tmp_path: Path) -> None:
     for binding in (KATE, OTHER):
-        to = To(binding=binding, client_session=binding.sender)
-        await store.append(binding.owner, to, said(f"the zanzibar4711{binding.sender}"))
+        await store.append(binding.owner, binding, said(f"the zanzibar4711{binding.sender}"), named=binding.sender)
         await store.close_session(binding.owner, binding.sender)
     await store.join(OTHER.owner, KATE.owner)
     await store.part(OTHER.owner)
@@ -270,9 +268,9 @@ async def test_with_stones_the_lines_of_one_owner_can_be_told(store: Store) -> N
 
 
 async def test_of_a_forgotten_session_the_lines_stay_without_its_name(store: Store, tmp_path: Path) -> None:
-    await store.append(KATE.owner, To(binding=KATE, client_session="zanzibar4712"), said("the zanzibar4712 is red"))
+    await store.append(KATE.owner, KATE, said("the zanzibar4712 is red"), named="zanzibar4712")
     await store.close_session(KATE.owner, "zanzibar4712")
-    await store.append(KATE.owner, To(binding=KATE, client_session="other"), said("hello"))
+    await store.append(KATE.owner, KATE, said("hello"), named="other")
     await store.close_session(KATE.owner, "other")
     session = await store.session(KATE.owner, "zanzibar4712")
     done = await forget_session(store, session, verify=True, data_dir=tmp_path)

@@ -49,7 +49,7 @@ async def begin(store: Store, *bindings: Binding) -> None:
     """Two sessions of four turns, and four facts that the first of them proves: one is to take another's place."""
     for binding in bindings or (KATE,):
         for session in ("talk", "to-fold"):
-            await store.open_session(binding, client_session=session)
+            await store.open_session(binding, session)
             for seq in range(1, 5):
                 turn = said(f"turn {seq}", "user" if seq % 2 else "assistant")
                 await store.append(binding.owner, session, turn)

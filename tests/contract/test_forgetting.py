@@ -19,7 +19,7 @@ from afterglow.store import forgetting as verbs_of_forgetting
 from afterglow.store.contract import Store
 from afterglow.store.facts import Again, Gathered, WantedFacts
 from afterglow.store.inbox import Waiting
-from afterglow.store.log import Entry, Shown, To
+from afterglow.store.log import Entry, Shown
 from afterglow.store.readings import Read
 from afterglow.store.sqlite import SQLiteStore
 from afterglow.store.transaction import EVERYONE
@@ -350,7 +350,7 @@ async def test_an_import_of_an_export_from_before_brings_no_forgotten_turn_back(
     lines = await exported(store)
     await store.forget_turns(OWNER, "talk", 1, 6)
     before = await dump(store)
-    await transfer.import_lines(memory_over(store), lines, trusted=True)
+    await transfer.import_lines(memory_over(store), lines)
     assert await holders(store, SECRET) == ["reports"], "what a source said was not asked to be forgotten"
     after = await dump(store)
     besides = ("work", "work_heads", "audit")  # which says that an import was made
@@ -366,7 +366,7 @@ async def test_an_import_brings_no_older_fact_back_whose_words_were_forgotten(st
     third = await remember(store, "Ana likes green tea", supersedes=second.id)
     lines = await exported(store)
     await store.forget_fact(OWNER, third.id)
-    await transfer.import_lines(memory_over(store), lines, trusted=True)
+    await transfer.import_lines(memory_over(store), lines)
     assert await holders(store, "Ana likes green tea") == ["turns"], "what was said was not asked to be forgotten"
 
 
@@ -387,9 +387,9 @@ async def test_an_import_brings_no_message_back_that_was_forgotten_while_it_wait
         await memory.append(KATE, "user", "here I am again")
     else:
         await (memory.forget.turns(session, 1) if what == "turn" else memory.forget.session(session))
-    await transfer.import_lines(memory, lines, trusted=True)
+    await transfer.import_lines(memory, lines)
     if what == "turn":
-        await transfer.import_lines(memory, otherwise, trusted=True)
+        await transfer.import_lines(memory, otherwise)
     left = [each.text for place in (OWNER, session.id) for each in await store.waiting_messages(OWNER, place)]
     assert left == ([] if what == "owner" else ["what about tea?"])
     assert await holders(store, SECRET) == []
@@ -402,7 +402,7 @@ async def test_an_import_of_a_forgotten_session_brings_nothing_of_it_back(store:
     lines = await exported(store)
     await forget_session(store, session)
     before = await dump(store)
-    await transfer.import_lines(memory_over(store), lines, trusted=True)
+    await transfer.import_lines(memory_over(store), lines)
     besides: dict[str, list[str]] = {"work": [], "audit": []}
     assert {**await dump(store), **besides} == {**before, **besides}
     assert {work.subject for work in await store.work_list(EVERYONE)} == {OWNER}, "only the files are due"
@@ -414,7 +414,7 @@ async def test_the_turns_of_a_forgotten_session_stay_out_under_another_name_too(
     await store.request_sunset(OWNER, "talk", Due(kind="summary", at=NOON, reason="sunset-event"))
     lines = [line.replace('"talk"', '"tale"') for line in await exported(store)]
     await forget_session(store, session)
-    assert await transfer.import_lines(memory_over(store), lines, trusted=True) == 6
+    assert await transfer.import_lines(memory_over(store), lines) == 6
     assert {turn.text for turn in await store.turns(OWNER, "tale")} == {""}
     assert await miscounted(store) == []
     assert await holders(store, SECRET) == []
@@ -426,7 +426,7 @@ async def test_an_import_of_a_forgotten_owner_brings_nothing_back(store: Store) 
     lines = await exported(store)
     await forget_owner(store, OWNER)
     before = await dump(store)
-    await transfer.import_lines(memory_over(store), lines, trusted=True)
+    await transfer.import_lines(memory_over(store), lines)
     assert await dump(store) == before
 
 
@@ -437,7 +437,7 @@ async def test_a_session_with_stones_that_is_exported_and_imported_elsewhere_is_
     await store.forget_turns(OWNER, "talk", 3, 3)
     lines = await exported(store)
     other = await SQLiteStore.open(tmp_path / "other.db", clock)
-    await transfer.import_lines(memory_over(other), lines, trusted=True)
+    await transfer.import_lines(memory_over(other), lines)
     assert [line async for line in transfer.export_lines(memory_over(other))] == lines
     assert await other.blocks(OWNER, "talk") == await store.blocks(OWNER, "talk")
     assert await broken(other) == []
@@ -464,7 +464,7 @@ async def test_another_session_of_the_same_name_may_begin(store: Store, clock: F
     session = await made(store)
     await forget_session(store, session)
     clock.move(3600)
-    await store.open_session(KATE, client_session="talk")
+    await store.open_session(KATE, "talk")
     assert (await store.append(OWNER, "talk", said("a fresh start", key="fresh"))).seq == 1
 
 
@@ -491,7 +491,7 @@ async def test_what_is_said_while_a_session_is_being_forgotten_begins_another(
     monkeypatch.setattr(verbs_of_forgetting, "TURNS_AT_ONCE", 2)
     await made(store)
     await store.forget_session(OWNER, "talk")
-    turn = await store.append(OWNER, To(session="talk", late=True), said("I go on"))
+    turn = await store.append(OWNER, "talk", said("I go on"), stays=True)
     assert turn.session != "talk" and turn.seq == 1
     assert await forgetting.finish_forgetting(store) == 1
     assert [session.id for session in await store.sessions(OWNER)] == [turn.session]
@@ -517,7 +517,7 @@ async def test_of_an_owner_that_is_forgotten_without_stones_nothing_stays(store:
     await store.forget_turns(OWNER, "talk", 1, 1)
     await forget_owner(store, OWNER, keep_stones=False)
     assert set(await holders(store, OWNER)) <= {"work", "work_heads"}
-    assert await transfer.import_lines(memory_over(store), lines, trusted=True) == 6, "nothing keeps it out"
+    assert await transfer.import_lines(memory_over(store), lines) == 6, "nothing keeps it out"
 
 
 async def test_who_is_to_leave_nothing_leaves_nothing_though_another_had_begun_with_stones(
@@ -592,7 +592,7 @@ async def test_a_context_with_stones_of_every_role_is_one_that_providers_take(st
     memory = memory_over(store)
     for forgotten in ([1], [2], [3], [4], [2, 3], [1, 2, 3, 4]):
         name = "-".join(map(str, forgotten))
-        await store.open_session(KATE, client_session=name)
+        await store.open_session(KATE, name)
         for role, text, parts in (
             ("user", "look", []),
             ("assistant", "", [call]),

@@ -50,7 +50,6 @@ TABLES = (
     "work_heads",
     "blocks",
     "reports",
-    "source_watermarks",
     "spend",
     "summaries",
     "facts",

@@ -42,7 +42,7 @@ async def fill(store: Store, talk: list[tuple[Binding, str, str]]) -> None:
     clock = FixedClock(NOON)
     for binding, role, text in talk:
         clock.move(60)
-        await store.open_session(binding, client_session=f"s-{binding.channel}-{binding.sender}")
+        await store.open_session(binding, f"s-{binding.channel}-{binding.sender}")
         await store.append(binding.owner, binding, said(text, role, at=clock.now(), terms=words.terms(text)))
 
 

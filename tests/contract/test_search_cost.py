@@ -13,7 +13,6 @@ from afterglow.clock import FixedClock
 from afterglow.search.memory_search import memory_search
 from afterglow.store import postgres, sqlite
 from afterglow.store.contract import Store
-from afterglow.store.log import To
 from afterglow.store.postgres import PostgresLimits, PostgresStore
 from afterglow.store.search import _mark
 from afterglow.store.sqlite import SQLiteStore
@@ -144,7 +143,7 @@ async def test_turns_of_two_sessions_of_one_owner_do_not_wait_for_each_other(pos
     store = await PostgresStore.open(postgres_address, FixedClock(NOON), limits)
     for name in ("one", "two"):
         binding = Binding(agent="kate", channel="web", sender=name)
-        await store.append("o", To(binding=binding, client_session=name), said("a red kettle"))
+        await store.append("o", binding, said("a red kettle"), named=name)
     with psycopg.connect(postgres_address) as connection:
         parts = connection.execute("SELECT count(DISTINCT hashtext(id) & 15) FROM sessions").fetchone()
         assert parts == (2,), "else other names are needed here"

@@ -218,7 +218,7 @@ async def test_a_search_is_limited_to_kinds_types_and_time(store: Store) -> None
 
 
 async def test_a_neighbour_outside_the_time_is_not_given(store: Store) -> None:
-    await store.open_session(KATE, client_session="talk")
+    await store.open_session(KATE, "talk")
     for day, text in enumerate(("tea", "a cup of it")):
         await store.append(KATE.owner, "talk", said(text, at=NOON + day * DAY, terms=words.terms(text)))
     assert await places(store, "tea", until=NOON + DAY) == [("turn", "talk", 1)]

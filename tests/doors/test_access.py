@@ -94,7 +94,7 @@ async def test_who_is_forgotten_leaves_no_token_and_no_trace_of_what_happened(st
 
 @pytest.mark.both
 async def test_what_happens_is_known_in_order_and_to_its_owner_alone(store: Store) -> None:
-    session = await store.open_session(KATE, client_session="s")
+    session = await store.open_session(KATE, "s")
     begun = await store.happened(KATE.owner, None)
     assert (begun.items, begun.whole) == ((), True)
     for text in ("one", "two"):
@@ -108,7 +108,7 @@ async def test_what_happens_is_known_in_order_and_to_its_owner_alone(store: Stor
 
 
 async def keep_the_newest(store: Store, age: Callable[[], None]) -> None:
-    await store.open_session(KATE, client_session="s")
+    await store.open_session(KATE, "s")
     await store.restore_turns(KATE.owner, "s", 1, [said(f"turn {n}") for n in range(300)])
     last = (await store.happened(KATE.owner, None)).last
     assert len((await store.happened(KATE.owner, 0, limit=20_000)).items) == last, "nothing is old enough to go"

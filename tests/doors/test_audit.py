@@ -27,7 +27,7 @@ async def newest(memory: Memory) -> tuple[str, str]:
 
 
 async def say(memory: Memory) -> None:
-    await memory.append(await memory.open_session(KATE, client_session="s"), "user", "The review is on 3 March.")
+    await memory.append(await memory.open_session(KATE, "s"), "user", "The review is on 3 March.")
 
 
 async def test_a_token_and_a_signed_in_page_are_named(any_door: Door) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -18,14 +19,15 @@ from typer.testing import Result
 import afterglow
 from afterglow import BadInput, Context, Memory, Reply
 from afterglow.cli import doctor, models
+from afterglow.cli.folding import why_not
 from afterglow.cli.moments import moment
 from afterglow.clock import SystemClock
 from afterglow.compaction import Limits
-from afterglow.manual import why_not
 from afterglow.model import scripted
 from afterglow.settings import load
 from afterglow.spend import Amount, Call, Reservation, Usage, day_of
 from afterglow.turns import Folded
+from afterglow.work import Limits as WorkLimits
 from tests.kit.command_line import (
     EVIL,
     RAW,
@@ -60,7 +62,7 @@ def exchanges(count: int, reply: str = f"I see. {PADDING}", named: str = "talk")
             return reply
 
         for number in range(count):
-            await memory.exchange(KATE, f"FACT-{number} {PADDING}", respond, client_session=named)
+            await memory.exchange(KATE, f"FACT-{number} {PADDING}", respond, session=named)
             await memory.settle()
 
     return act
@@ -138,7 +140,7 @@ def test_explain_counts_what_a_block_lost_and_names_the_first(run: Run, unfolded
     paths = " ".join(f"/srv/photos/{number}/scan-{number}.jpg" for number in range(200))
 
     async def act(memory: Memory) -> None:
-        await memory.exchange(KATE, f"Sort these: {paths}", lambda context: "I do.", client_session="talk")
+        await memory.exchange(KATE, f"Sort these: {paths}", lambda context: "I do.", session="talk")
 
     remember(unfolded, act)
     remember(unfolded, exchanges(4))
@@ -160,7 +162,7 @@ def test_a_system_prompt_that_alone_is_over_the_limit_is_told_in_a_sentence(run:
 
     async def act(memory: Memory) -> None:
         reply = Reply(text="Yes.", usage={"input_tokens": 9000, "output_tokens": 2})
-        await memory.exchange(KATE, "Hello?", lambda context: reply, client_session="talk")
+        await memory.exchange(KATE, "Hello?", lambda context: reply, session="talk")
 
     remember(begun, act)
     text = " ".join(run("context", "talk", "--explain").stdout.split())
@@ -189,7 +191,7 @@ def test_a_model_that_cannot_be_had_spoils_no_look_at_the_context(
 
 
 def test_a_session_without_turns_has_an_empty_context(run: Run, begun: Path) -> None:
-    remember(begun, lambda memory: memory.open_session(KATE, client_session="new"))
+    remember(begun, lambda memory: memory.open_session(KATE, "new"))
     assert run("context", "new", "--explain").stdout.startswith("0 of 8,000 tokens in 0 messages")
     assert run("compact", "new").stdout == "Nothing was folded: the session has no turns yet.\n"
 
@@ -223,9 +225,7 @@ def test_compact_folds_now_and_says_what_it_did(run: Run, unfolded: Path, monkey
     assert f"→ {data['tokens']:,} tokens in the context" in result.stdout
     assert [part["last_seq"] for part in data["portions"] if part["block"]] == [18]
     assert turn_lines(run("export").stdout) == turn_lines(before), "no turn is changed"
-    assert run("compact", "talk").stdout.startswith(
-        "Nothing was folded: the 6 turns that are in no block yet are among"
-    )
+    assert run("compact", "talk").stdout == "Nothing was folded: no turn has come since it was last folded.\n"
     assert len(model.requests) == 1
 
 
@@ -278,6 +278,20 @@ def test_what_was_done_before_a_failure_is_told_with_it(
     assert "1 block was made, and the rest was not" in run("compact", "talk", code=1).stderr
 
 
+def test_a_session_that_another_process_folds_is_left_to_it(run: Run, unfolded: Path) -> None:
+    async def claim() -> None:
+        async with afterglow.open(unfolded) as memory:
+            due = afterglow.work.Due(kind="context", at=memory.store.clock.now(), reason="manual", subject="talk")
+            await memory.store.mark_due(KATE.owner, due)
+            claimed = await memory.store.claim_one(
+                KATE.owner, "context", "talk", holder="elsewhere:7", limits=WorkLimits()
+            )
+            assert claimed is not None
+
+    asyncio.run(claim())
+    assert "elsewhere:7 is folding it at this moment" in run("compact", "talk").stdout
+
+
 @pytest.mark.spec("SRC-4")
 def test_compact_names_the_sources_that_answered_and_those_that_did_not(run: Run, unfolded: Path) -> None:
     declare(unfolded, weather=["echo", "Rain."], broken=["false"])
@@ -303,8 +317,7 @@ def test_it_says_why_there_is_nothing_to_fold(subtests: pytest.Subtests) -> None
     for log, folded, said in (
         ([], Folded(), "has no turns yet"),
         (turns(*pair), Folded(), "it has 2 turns, and compaction.keep_recent keeps the newest 4"),
-        (turns(*pair * 5), Folded(to_seq=10, turns=10), "all its turns are in blocks"),
-        (turns(*pair * 5), Folded(to_seq=2, turns=10), "no turn has come since"),
+        (turns(*pair * 5), Folded(to_seq=6, turns=10), "no turn has come since"),
         (turns(*pair * 5), Folded(to_seq=6, turns=8), "the 4 turns that are in no block yet are among the newest 4"),
         (turns(*pair * 5, tokens=3), Folded(), "so short that no summary would be shorter"),
         (turns("user", *["tool"] * 9), Folded(), "belong to one exchange with them"),
@@ -340,7 +353,7 @@ def test_a_block_is_expanded_to_its_turns_and_to_its_blocks(
 @pytest.mark.spec("CTX-6", "LOG-6")
 def test_a_turn_that_is_put_away_is_expanded_whole(run: Run, begun: Path) -> None:
     giant = "start " + "x " * 50_000 + "end"
-    remember(begun, lambda memory: memory.append(KATE, "user", giant, client_session="talk"))
+    remember(begun, lambda memory: memory.append(KATE, "user", giant, session="talk"))
     assert "afterglow expand talk --turn N" in run("context", "talk").stderr.replace("\n", " ")
     assert run("expand", "talk", "--turn", "1").stdout == giant + "\n"
 

@@ -98,7 +98,7 @@ def three(run: Run, folder: Path, prepare: Prepare) -> Path:
         for days, name in zip((3, 2, 1), NAMES, strict=True):
 
             async def say(memory: Memory, name: str = name) -> None:
-                await memory.append(KATE, "user", likes(name), client_session=name)
+                await memory.append(KATE, "user", likes(name), session=name)
 
             really(folder, say, ago(days=days))
 
@@ -203,7 +203,7 @@ def test_broken_off_it_says_what_was_kept_of_the_session_under_way(
             *(f"The weather was fine. {'It rained a little. ' * 40}" for _ in range(3)),
             "Something else entirely.",
         ):
-            await memory.append(KATE, "user", text, client_session="gamma")
+            await memory.append(KATE, "user", text, session="gamma")
 
     really(three, say)
     monkeypatch.setenv("AFTERGLOW_FACTS__PART_TOKENS", "200")
@@ -382,10 +382,10 @@ def test_a_fact_without_a_word_in_an_older_export_stops_no_import_and_is_counted
     assert '"content":"I like green tea"' in lines
     older = lines.replace('"content":"I like green tea"', '"content":"🥦🥦"')
     into = ("--data-dir", str(tmp_path / "copy"))
-    done = run("import", "--trusted", "-", *into, input=older)
+    done = run("import", "-", *into, input=older)
     assert "Passed over: facts without a word (1)." in done.stderr
     assert [each["content"] for each in items(run, *into)] == ["I like black tea"]
-    again = json.loads(run("import", "--trusted", "-", *into, "--json", input=older).stdout)
+    again = json.loads(run("import", "-", *into, "--json", input=older).stdout)
     assert again["passed_over"] == {"facts without a word": 1}
 
 

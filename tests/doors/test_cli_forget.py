@@ -62,7 +62,7 @@ def test_who_forgets_a_turn_again_is_told_that_nothing_is_proved_by_it(run: Run,
 
 
 def test_where_all_that_is_forgotten_is_too_short_no_search_is_spoken_of(run: Run, folder: Path, session: str) -> None:
-    really(folder, lambda memory: memory.append(KATE, "user", "yes", client_session=session))
+    really(folder, lambda memory: memory.append(KATE, "user", "yes", session=session))
     done = run("forget", "turn", session, "3", "--yes", "--verify", code=1).stdout
     assert "Nothing of it could be looked for.\nNot searched: 1 text is too short to be looked for" in done
     assert "nothing of it was found" not in done
@@ -73,7 +73,7 @@ def test_a_session_and_an_owner_are_forgotten(run: Run, folder: Path, session: s
     assert proof["clean"] and proof["found"] == []
     assert "no session" in run("sessions", "show", session, code=2).stderr.lower()
     run("forget", "owner", KATE.owner, "--yes", "--verify")
-    assert somewhere(folder, "plain water") == []
+    assert somewhere(folder, "water") == []
     assert "There are no sessions yet." in run("sessions").stderr
 
 

@@ -31,10 +31,8 @@ def told(run: Run, folder: Path, prepare: Prepare) -> Path:
     """A data folder in which ana said what she likes and what a hall costs, and it was read for facts."""
 
     async def say(memory: Memory) -> None:
-        await memory.append(
-            KATE, "user", "I prefer aisle seats on flights. My dentist is Dr Weber.", client_session="talk"
-        )
-        await memory.append(KATE, "user", "We decided to rent the hall for 500 EUR.", client_session="talk")
+        await memory.append(KATE, "user", "I prefer aisle seats on flights. My dentist is Dr Weber.", session="talk")
+        await memory.append(KATE, "user", "We decided to rent the hall for 500 EUR.", session="talk")
 
     def make() -> None:
         run("init")
@@ -147,7 +145,7 @@ def test_the_proof_is_short_and_names_every_place_only_if_asked(run: Run, told: 
         really(
             told, lambda memory, n=number: memory.append(replace(OTHER, sender=f"s{n}"), "user", "The same sentence.")
         )
-    really(told, lambda memory: memory.append(KATE, "user", "The same sentence.", client_session="talk"))
+    really(told, lambda memory: memory.append(KATE, "user", "The same sentence.", session="talk"))
     shown = run("forget", "turn", "talk", "2", "--yes", "--verify").stdout
     assert "3 memory files, 2 other files: nothing" in one_line(shown) and str(told) not in shown
     shown = run("forget", "turn", "talk", "3", "--yes", "--verify").stdout
@@ -246,7 +244,7 @@ def test_work_of_several_owners_is_listed_with_whose_it_is(run: Run, told: Path)
 
     really(told, lambda memory: ask(memory, KATE.owner))
     assert "owner" not in run("work", "--kind", "facts").stdout
-    really(told, lambda memory: memory.append(OTHER, "user", "Hello.", client_session="talk"))
+    really(told, lambda memory: memory.append(OTHER, "user", "Hello.", session="talk"))
     really(told, lambda memory: ask(memory, OTHER.owner))
     shown = run("work", "--kind", "facts").stdout
     assert shown.split()[:3] == ["kind", "owner", "about"] and KATE.owner in shown and OTHER.owner in shown
@@ -262,7 +260,7 @@ def test_work_that_is_tried_again_by_hand_need_not_wait_for_the_breaker(run: Run
         server = Memory(memory.store, chosen, model=model, environ={}, folds=False)
         worker = Worker(memory.store, {"summary": server.acts["summary"]}, holder="server", limits=Limits())
         await memory.sunset(await memory.session("talk", owner=KATE.owner))
-        await memory.append(OTHER, "user", "We decided to keep the boat, all in all.", client_session="other")
+        await memory.append(OTHER, "user", "We decided to keep the boat, all in all.", session="other")
         calls = [len(model.requests)]
         for begin in (None, "other", "retry", "retry"):
             if begin == "other":
@@ -326,8 +324,8 @@ def test_a_folder_without_the_right_to_write_is_told_in_one_sentence(run: Run, t
 def test_a_turn_that_says_nothing_is_refused_and_one_that_loses_all_is_kept(run: Run, told: Path, text: str) -> None:
     async def say(memory: Memory) -> None:
         with pytest.raises(BadInput, match="this turn is empty"):
-            await memory.append(KATE, "user", text, client_session="talk")
-        await memory.append(KATE, "assistant", text, client_session="talk", parts=[{"type": "tool_call", "id": "1"}])
-        assert (await memory.append(KATE, "user", "<private>all of it</private>", client_session="talk")).text == ""
+            await memory.append(KATE, "user", text, session="talk")
+        await memory.append(KATE, "assistant", text, session="talk", parts=[{"type": "tool_call", "id": "1"}])
+        assert (await memory.append(KATE, "user", "<private>all of it</private>", session="talk")).text == ""
 
     really(told, say)

@@ -49,10 +49,8 @@ def say(name: str, text: str = "", to: Binding | None = None) -> Callable[[Memor
 
     async def act(memory: Memory) -> None:
         binding = to or Binding(agent="kate", channel="web", sender=name)
-        await memory.append(
-            binding, "user", text or f"Please look at {name}. We decided to keep it.", client_session=name
-        )
-        await memory.append(binding, "assistant", f"I looked at {name}, it is fine.", client_session=name)
+        await memory.append(binding, "user", text or f"Please look at {name}. We decided to keep it.", session=name)
+        await memory.append(binding, "assistant", f"I looked at {name}, it is fine.", session=name)
 
     return act
 
@@ -431,7 +429,7 @@ def test_a_summary_by_hand_ends_the_work_that_was_parked_over_it(
 
 async def fail(memory: Memory, owner: str, subject: str, *, park: bool, kind: Any = "summary") -> None:
     """Have work about this fail."""
-    due = Due(kind=kind, at=memory.store.clock.now(), reason="idle", subject=subject)
+    due = Due(kind=kind, at=memory.store.clock.now(), reason="sunset-event", subject=subject)
     await memory.store.mark_due(owner, due)
     claim = await memory.store.claim_one(owner, kind, subject, holder="me", limits=Limits())
     assert claim is not None
@@ -493,7 +491,7 @@ def test_a_summary_that_another_process_is_making_is_left_to_it(run: Run, three:
 
 
 def test_a_session_in_which_nothing_was_said_needs_no_summary(run: Run, begun: Path) -> None:
-    really(begun, lambda memory: memory.open_session(KATE, client_session="silent"))
+    really(begun, lambda memory: memory.open_session(KATE, "silent"))
     nothing = "Nothing was said in it, so there is nothing to summarise.\n"
     assert run("summarize", "silent").stdout == nothing
     assert run("sunset", "silent").stdout == f"silent has ended.\n{nothing}"
@@ -516,10 +514,8 @@ def test_a_session_is_cleared_and_restored_by_hand(run: Run, begun: Path) -> Non
     assert run("sessions", "restore", "talk").stdout == "talk is open again, with all its turns.\n"
     assert "nothing to restore" in run("sessions", "restore", "talk", code=2).stderr
     run("sessions", "clear", "talk")
-    really(begun, lambda memory: memory.append(KATE, "user", "Once more.", session="talk"))
-    following = asked(run, "sessions", "show", "talk")["session"]["id"]
-    assert "nothing to restore" in run("sessions", "restore", "talk", code=2).stderr, "the newest of that name is open"
-    assert following != "talk"
+    really(begun, say("next", to=KATE))
+    assert "'next' has followed it on the same binding" in one_line(run("sessions", "restore", "talk", code=2).stderr)
 
 
 def test_sessions_are_listed_with_their_state_and_what_they_were_about(
@@ -554,7 +550,7 @@ def test_timers_that_wait_do_not_drown_what_failed(run: Run, begun: Path, monkey
         ("talk2", "due"),
     ]
     assert "idle" not in result.stdout and result.stdout.count("the model said no") == 2
-    assert "2 more wait for a time to come, as timers do" in one_line(result.stderr)
+    assert "3 more wait for a time to come, as timers do" in one_line(result.stderr)
     assert {each["kind"] for each in asked(run, "work", "--state", "waiting")["items"]} == {"idle", "summary"}
 
 

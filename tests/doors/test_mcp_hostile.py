@@ -41,7 +41,7 @@ def check(text: str) -> None:
 
 
 async def test_sixty_hostile_strings_in_every_argument_of_every_tool(memory: Memory) -> None:
-    await memory.append(OTHER, "user", "untouched", client_session="theirs")
+    await memory.append(OTHER, "user", "untouched", session="theirs")
     calls = 0
     async with client_of(memory) as client:
         for hostile in HOSTILE:

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 from mcp import Client, StdioServerParameters
-from mcp_types import ElicitResult
 
 import afterglow
 from tests.kit.command_line import Run, remember
@@ -100,43 +99,6 @@ def start(tmp_path: Path) -> Iterator[Start]:
         each.close()
 
 
-@pytest.mark.spec("DOOR-4", "SAFE-3")
-async def test_over_a_pipe_the_person_is_asked_before_anything_is_forgotten(tmp_path: Path) -> None:
-    folder = tmp_path / "data"
-    async with afterglow.open(folder) as memory:
-        fact = await memory.facts.add(KATE.owner, "Ana prefers tea.")
-
-    async def person(_: Any, params: Any) -> ElicitResult:
-        assert "Ana prefers tea." in params.message
-        return ElicitResult(action="accept", content={"confirm": True})
-
-    started = parameters(folder, "--owner", KATE.owner)
-    async with Client(started) as client:
-        said = await asked(client, "forget", fails=True, fact=fact.id)
-        assert said.endswith(f"They can run: afterglow forget fact {fact.id} --owner {KATE.owner}")
-    async with afterglow.open(folder) as memory:
-        assert (await memory.facts.show(KATE.owner, fact.id)).status == "active"
-    async with Client(started, mode="legacy", elicitation_callback=person) as client:
-        await asked(client, "forget", fact=fact.id)
-    async with afterglow.open(folder) as memory:
-        assert not await memory.facts.list(KATE.owner)
-
-
-@pytest.mark.spec("DOOR-4")
-async def test_two_windows_of_a_client_are_two_sessions(tmp_path: Path) -> None:
-    async def said(client: Client, text: str, **more: Any) -> str:
-        told = await client.call_tool("add_turn", {"role": "user", "text": text, **more})
-        return (told.structured_content or {})["session"]
-
-    started = parameters(tmp_path / "data", "--owner", KATE.owner)
-    async with Client(started) as one, Client(started) as other:
-        first, second = await said(one, "in one"), await said(other, "in the other")
-        assert first != second
-        assert await said(one, "more in one") == first
-        assert "in one" in await asked(one, "context") and "in one" not in await asked(other, "context")
-        assert await said(other, "in a session of its own", client_session="c-1") == "c-1"
-
-
 async def test_the_official_client_uses_it_over_a_pipe(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     async with Client(parameters(folder, "--owner", KATE.owner)) as client:
@@ -207,8 +169,6 @@ def test_it_ends_with_its_input_also_where_nothing_was_asked(start: Start, said:
 def test_it_ends_although_a_call_is_still_held_up_when_the_input_ends(start: Start, tmp_path: Path) -> None:
     server = start(AFTERGLOW_STORE__BUSY_TIMEOUT_SECONDS="8")
     server.greet()
-    server.call(0, "health")
-    server.hear()  # so the database is there
     with sqlite3.connect(tmp_path / "data" / "afterglow.db", isolation_level=None) as database:
         database.execute("BEGIN IMMEDIATE")
         server.call(1, "add_turn", role="user", text="held up")
@@ -228,8 +188,6 @@ def test_a_client_that_reads_no_more_ends_it(start: Start) -> None:
 def test_ctrl_c_ends_it_while_it_waits(start: Start) -> None:
     server = start()
     server.greet()
-    server.call(1, "health")
-    server.hear()  # so all is loaded, and it waits
     server.process.send_signal(signal.SIGINT)
     assert server.process.wait(PATIENCE_SECONDS) == 130
     assert b"Traceback" not in server.stderr.read()
@@ -280,39 +238,6 @@ def test_with_several_owners_and_none_named_it_says_which_there_are(start: Start
     chosen.greet()
     chosen.call(1, "context")
     assert "hello" in chosen.hear()["result"]["content"][0]["text"]
-
-
-@for_each("options, names", [([], READING | WRITING), (["--read-only"], READING)])
-def test_the_handshake_and_the_tools_are_answered_before_anything_is_loaded(
-    start: Start, tmp_path: Path, options: list[str], names: set[str]
-) -> None:
-    settings = tmp_path / f"{len(options)}.toml"
-    os.mkfifo(settings)  # who reads the settings waits until they are written
-    server = start("--settings", str(settings), *options)
-    first = server.greet()["result"]
-    assert (first["serverInfo"]["name"], first["protocolVersion"]) == ("afterglow", "2025-06-18")
-    server.send(id=1, method="tools/list")
-    tools = server.hear()["result"]
-    assert {tool["name"] for tool in tools["tools"]} == names
-    server.send(id=2, method="resources/templates/list")
-    server.send(id=3, method="tools/list")
-    assert server.hear() == {"jsonrpc": "2.0", "id": 3, "result": tools}
-    settings.write_text("")
-    assert server.hear()["id"] == 2, "no answer is given twice"
-    server.send(id=1, method="tools/list")
-    assert server.hear() == {"jsonrpc": "2.0", "id": 1, "result": tools}, "from now on the SDK answers, and the same"
-    assert server.rest() == []
-    assert server.code == 0
-
-
-def test_a_handshake_that_is_not_plain_is_left_to_the_sdk(start: Start) -> None:
-    server = start()
-    for number, params in enumerate(
-        [{}, {"protocolVersion": "3000-01-01", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}]
-    ):
-        server.send(id=number, method="initialize", params=params)
-    assert "error" in server.hear()
-    assert server.hear()["result"]["protocolVersion"] == "2025-11-25"
 
 
 def test_with_read_only_it_offers_what_changes_nothing(start: Start) -> None:

@@ -22,7 +22,7 @@ from tests.kit.records import KATE, OTHER
 from tests.kit.web import BODIES, CANARIES, LOCAL, Door, Route, TwoOwners, Walk, every_route, with_settings
 
 OPERATORS = {
-    *(("GET", path) for path in ("/metrics", "/api/v1/sources")),
+    *(("GET", path) for path in ("/readyz", "/metrics", "/api/v1/sources")),
     *(("POST", f"/api/v1/owners/{{owner}}/{act}") for act in ("join", "part")),
     ("POST", "/api/v1/import"),
 }

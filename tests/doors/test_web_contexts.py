@@ -38,9 +38,7 @@ def with_model(door: Door, model: ScriptedModel, *answers: str | Exception, **co
 
 async def talk(memory: Memory, count: int, *, named: str = "talk", to: Binding = KATE) -> Session:
     for number in range(count):
-        await memory.exchange(
-            to, f"FACT-{number:05d} {PADDING}", lambda context: f"I see. {PADDING}", client_session=named
-        )
+        await memory.exchange(to, f"FACT-{number:05d} {PADDING}", lambda context: f"I see. {PADDING}", session=named)
         await memory.settle()
     return await memory.session(named, owner=to.owner)
 
@@ -159,20 +157,6 @@ async def test_a_session_shorter_than_its_tail_has_nothing_to_fold(door: Door) -
     async with door.client("owner") as client:
         answer = await client.post(f"{TALK}/compact", json={})
         assert (answer.status_code, check(answer)["due"]) == (200, False)
-        assert check(answer)["why_not"] == "it has 6 turns, and compaction.keep_recent keeps the newest 6"
-
-
-@pytest.mark.spec("SRC-1")
-async def test_where_there_is_nothing_to_fold_a_compaction_asks_the_sources(door: Door) -> None:
-    door = with_model(door, ScriptedModel(summary), "dentist at 2 PM")
-    await talk(door.memory, 3)
-    async with door.client("owner") as client:
-        assert (await client.post(f"{TALK}/compact", json={})).status_code == 202
-        await drain(door.memory)
-        reports = check(await client.get(f"{TALK}/reports"))["items"]
-        assert [each["text"] for each in reports] == ["dentist at 2 PM"]
-        again = await client.post(f"{TALK}/compact", json={})
-        assert (again.status_code, check(again)["due"]) == (200, False), "no turn has come since"
 
 
 @for_each("name", ["a/b", "..", "été", "x?y#z"])

@@ -169,7 +169,7 @@ async def test_what_another_process_does_is_heard_too(door: Door, tmp_path: Path
     other = await SQLiteStore.open(tmp_path / "afterglow.db", clock)
     async with listening(app(door.memory), door.credential("bound")) as listener:
         await listener.next()
-        await other.open_session(KATE, client_session="from elsewhere")
+        await other.open_session(KATE, "from elsewhere")
         heard = await listener.next()
     await other.close()
     assert heard is not None and heard["session"] == "from elsewhere"
@@ -177,7 +177,7 @@ async def test_what_another_process_does_is_heard_too(door: Door, tmp_path: Path
 
 async def test_blocks_summaries_facts_goals_digests_and_work_are_heard_of(any_door: Door) -> None:
     memory = any_door.memory
-    session = await memory.open_session(KATE, client_session="s")
+    session = await memory.open_session(KATE, "s")
     began = (await memory.store.happened(KATE.owner, None)).last
     for n in range(24):  # some of them may be folded behind this before it is asked for
         text = f"Point {n} of the review was talked about at length, and nothing was decided."

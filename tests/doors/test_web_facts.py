@@ -18,7 +18,7 @@ MINE = {"owner": KATE.owner}
 
 
 async def state(door: Door, *contents: str, to: Any = KATE) -> list[str]:
-    await door.memory.append(to, "user", "hello", client_session="s")
+    await door.memory.append(to, "user", "hello", session="s")
     return [(await door.memory.facts.add(to.owner, content)).id for content in contents]
 
 
@@ -106,9 +106,9 @@ async def test_a_type_alone_is_changed_and_stays_where_none_is_given(any_door: D
 
 @pytest.mark.spec("SAFE-3")
 async def test_a_turn_a_session_and_an_owner_are_forgotten(door: Door, caplog: pytest.LogCaptureFixture) -> None:
-    await door.memory.append(KATE, "user", "The combination is 1234.", client_session="s")
-    await door.memory.append(KATE, "user", "hello", client_session="s")
-    await door.memory.append(OTHER, "user", "theirs", client_session="t")
+    await door.memory.append(KATE, "user", "The combination is 1234.", session="s")
+    await door.memory.append(KATE, "user", "hello", session="s")
+    await door.memory.append(OTHER, "user", "theirs", session="t")
     async with door.client("owner") as client:
         done = check(await client.post("/api/v1/sessions/s/forget?first=1&verify=true", json={}))
         assert done["forgotten"]["turns"] == 1 and done["proof"]["clean"]
@@ -126,7 +126,7 @@ async def test_a_turn_a_session_and_an_owner_are_forgotten(door: Door, caplog: p
 
 async def test_two_owners_become_one_and_are_parted_again(door: Door) -> None:
     await state(door, "The kettle is red.")
-    await door.memory.append(OTHER, "user", "theirs", client_session="t")
+    await door.memory.append(OTHER, "user", "theirs", session="t")
     async with door.client("owner") as client:
         path = f"/api/v1/owners/{quote(OTHER.owner, safe='')}"
         joined = check(await client.post(f"{path}/join", params={"to": KATE.owner}, json={}))
@@ -173,7 +173,7 @@ async def test_spend_is_told_by_model_and_to_an_owner_its_own(door: Door) -> Non
 @pytest.mark.spec("SAFE-2")
 async def test_an_export_is_lines_of_the_owner_alone(door: Door) -> None:
     await state(door, "The kettle is red.")
-    await door.memory.append(OTHER, "user", "theirs", client_session="t")
+    await door.memory.append(OTHER, "user", "theirs", session="t")
     async with door.client("bound", open_locally=False) as client:
         answer = await client.get("/api/v1/export")
     assert answer.headers["content-type"] == "application/x-ndjson"
@@ -184,7 +184,7 @@ async def test_an_export_is_lines_of_the_owner_alone(door: Door) -> None:
 async def test_a_session_is_listed_with_its_title_and_by_its_state(any_door: Door) -> None:
     memory = any_door.memory
     for name in ("one", "two"):
-        await memory.append(KATE, "user", f"Let us talk about the {name} kettle.", client_session=name)
+        await memory.append(KATE, "user", f"Let us talk about the {name} kettle.", session=name)
     await memory.summarize(await memory.session("one", owner=KATE.owner))
     async with any_door.client() as client:
         titles = {each["id"]: each["title"] for each in check(await client.get("/api/v1/sessions"))["items"]}
@@ -200,6 +200,6 @@ async def test_the_header_that_others_send_is_a_key_too(door: Door) -> None:
     async with door.client("owner") as client:
         headers = {"idempotency-key": "k-1"}
         first, again = [check(await client.post("/api/v1/turns", json=turn, headers=headers)) for _ in range(2)]
-        assert again == {**first, "replayed": True} and first["key"] == "k-1"
+        assert first == again and first["key"] == "k-1"
         answer = await client.post("/api/v1/turns", json={**turn, "key": "k-2"}, headers=headers)
         assert answer.status_code == 400 and "Idempotency-Key" in check(answer)["error"]["message"]

@@ -74,7 +74,7 @@ def served(folder: Path) -> Iterator[Served]:
         memory = with_settings(
             door.memory, server=ServerSettings(requests_per_second=0), search=SearchSettings(embedder="none")
         )
-        await memory.append(KATE, "user", "The review is on 3 March.", client_session="s")
+        await memory.append(KATE, "user", "The review is on 3 March.", session="s")
         made = app(memory)
         made.state.streams.stopping.set()
         return Served(runner, door, made)

@@ -82,7 +82,7 @@ async def test_names_that_no_database_can_hold_are_refused_by_both_in_every_plac
     attempts: list[Callable[[], Any]] = [
         lambda: store.append(bad, KATE, said("x")),
         lambda: store.append(KATE.owner, bad, said("x")),
-        lambda: store.open_session(KATE, client_session=bad),
+        lambda: store.open_session(KATE, bad),
         lambda: store.sessions(bad),
         lambda: store.session(KATE.owner, bad),
         lambda: store.turns(EVERYONE, bad),
@@ -128,7 +128,7 @@ async def test_a_session_of_another_owner_is_told_apart_from_none_by_nothing(sto
 
 @pytest.mark.spec("LOG-1", "LOG-7")
 async def test_an_import_that_would_use_a_key_twice_is_refused_whole(store: Store) -> None:
-    await store.open_session(KATE, client_session="old")
+    await store.open_session(KATE, "old")
     before = await dump(store)
     with pytest.raises(BadInput, match="has a turn with the key 'k'"):
         await store.restore_turns(KATE.owner, "old", 1, [said("one"), said("two", key="k"), said("three", key="k")])
@@ -143,8 +143,8 @@ def test_a_span_that_runs_backwards_is_refused() -> None:
 @pytest.mark.spec("P13")
 async def test_owners_whose_joined_owners_have_a_session_of_the_same_name_are_not_joined(store: Store) -> None:
     web = Binding(agent="kate", channel="web", sender="ana")
-    await store.open_session(web, client_session="main")
-    await store.open_session(OTHER, client_session="main")
+    await store.open_session(web, "main")
+    await store.open_session(OTHER, "main")
     await store.open_session(KATE)
     await store.join(web.owner, KATE.owner)
     with pytest.raises(BadInput, match="both have a session 'main'"):

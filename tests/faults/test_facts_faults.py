@@ -28,7 +28,7 @@ PLACES = [
 async def state_preferences(store: Store) -> None:
     """Two sessions of one owner that state the same dozen preferences, both to be read."""
     for name in ("one", "two"):
-        await store.open_session(KATE, client_session=name)
+        await store.open_session(KATE, name)
         for word in WORDS:
             await store.append(KATE.owner, name, said(f"I prefer {word} number {word}", tokens=40))
             await store.append(KATE.owner, name, said("I see", "assistant", tokens=5))

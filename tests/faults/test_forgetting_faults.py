@@ -114,7 +114,7 @@ async def test_what_is_forgotten_while_others_write_and_write_again_stays_forgot
     address: str, nursery: Nursery
 ) -> None:
     store = await opened(address)
-    await store.open_session(KATE, client_session="talk")
+    await store.open_session(KATE, "talk")
     told = nursery.well("write_and_forget", children=4, address=address, turns=20, **TASKS)
     assert len({seq for seq, _ in told}) == len(told) == 40, "every message has its number, once"
     session = await store.session(OWNER, "talk")

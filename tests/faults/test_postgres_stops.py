@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-import httpx
 import psutil
 import psycopg
 import pytest
@@ -27,10 +26,8 @@ from afterglow.store.transaction import EVERYONE
 from afterglow.work import Due
 from tests.faults.tasks import binding, digest
 from tests.kit.campaign import Campaign
-from tests.kit.command_line import wait_until
 from tests.kit.promises import broken, doubled, lost
 from tests.kit.records import KATE, OTHER, said
-from tests.kit.servers import starting
 
 
 @pytest.fixture
@@ -106,27 +103,6 @@ async def test_a_server_that_is_stopped_again_and_again_loses_and_doubles_nothin
     own_server: Any, store: PostgresStore, campaign: Campaign
 ) -> None:
     campaign.did(await stopped(own_server, store, campaign.rounds(at_least=2, whole=3)))
-
-
-@pytest.mark.spec("DOOR-3")
-async def test_a_server_that_is_started_while_postgresql_is_down_waits_for_it(own_server: Any, tmp_path: Path) -> None:
-    address = own_server.get_uri()
-    await asyncio.to_thread(stop, own_server)
-    with starting(tmp_path) as start:
-        begun = asyncio.create_task(asyncio.to_thread(start, database=address))
-        try:
-            await asyncio.to_thread(wait_until, lambda: "waits for its database" in errors_of(tmp_path))
-        finally:
-            await asyncio.to_thread(own_server.ensure_postgres_running)
-        server = await begun
-        async with httpx.AsyncClient(base_url=server.url) as client:
-            assert (await client.get("/readyz")).status_code == 200
-        assert await asyncio.to_thread(server.stop) == 0
-
-
-def errors_of(folder: Path) -> str:
-    file = folder / "errors.txt"
-    return file.read_text() if file.exists() else ""
 
 
 def _hold_a_transaction_open() -> tuple[threading.Event, threading.Event]:

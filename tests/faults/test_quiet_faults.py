@@ -708,11 +708,11 @@ async def test_a_session_that_was_summarised_many_times_hides_no_other_from_a_ne
 ) -> None:
     memory = memory_over(store, timeout_summarize_seconds=0)
     for number in range(2):
-        session = await memory.open_session(KATE, client_session=f"old-{number}")
+        session = await memory.open_session(KATE, named=f"old-{number}")
         await memory.append(session, "user", f"FACT-{number}")
         await memory.summarize(session)
         clock.move(60)
-    busy = await memory.open_session(KATE, client_session="busy")
+    busy = await memory.open_session(KATE, named="busy")
     for number in range(30):
         await memory.append(busy, "user", f"FACT-1{number}")
         await memory.summarize(busy)

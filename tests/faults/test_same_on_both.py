@@ -85,10 +85,8 @@ class Workload:
         return lambda store: store.append(owner, session, entry)
 
     def open_session(self) -> Step:
-        binding, called = self.chance.choice(BINDINGS), self.chance.choice((None, "main", "side"))
-        if self.chance.random() < 0.3:
-            return lambda store: store.open_session(binding, called)
-        return lambda store: store.open_session(binding, client_session=called)
+        binding, named = self.chance.choice(BINDINGS), self.chance.choice((None, "main", "side"))
+        return lambda store: store.open_session(binding, named)
 
     def close_session(self) -> Step:
         owner, session, binding = self.owner(), self.chance.choice(SESSIONS), self.chance.choice(BINDINGS)
@@ -214,7 +212,7 @@ async def compare(stores: list[Store], seed: int, steps: Iterator[int]) -> Count
 @pytest.mark.spec("P13")
 async def test_the_same_hundred_steps_give_the_same_on_both_databases(stores: list[Store]) -> None:
     seen = await compare(stores, 1, iter(range(100)))
-    assert len(seen) >= 15
+    assert len(seen) > 15
 
 
 @pytest.mark.campaign

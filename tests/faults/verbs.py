@@ -68,11 +68,11 @@ async def prepare(store: Store) -> None:
     """The scenario: what ana has (and ben has the same), at noon."""
     for binding in (KATE, OTHER):
         owner = binding.owner
-        await store.open_session(binding, client_session="talk")
+        await store.open_session(binding, "talk")
         for role, text in (("user", "the red kettle"), ("assistant", "is on the stove"), ("user", "thanks")):
             await store.append(owner, "talk", said(text, role, key=f"{role} {text}"))
         await store.append(owner, "talk", _giant())
-        await store.open_session(_side(binding, "to-close"), owner=owner, client_session="to-close")
+        await store.open_session(_side(binding, "to-close"), "to-close", owner)
         for subject in ("to-finish", "to-renew", "to-give-back", "to-retry"):
             await store.mark_due(owner, _due("facts", subject))
         await _folded(store, binding)
@@ -93,7 +93,7 @@ async def prepare(store: Store) -> None:
     for binding in (WEB, MAIL):
         await store.append(binding.owner, binding, said("from another door"))
     await _embedded(store)
-    await store.open_session(_side(KATE, "door"), client_session="door")
+    await store.open_session(_side(KATE, "door"), "door")
     for binding in (KATE, OTHER):
         for name in ("to-forget", "to-forget-whole", "to-restore"):
             await _remembered(store, binding, name)
@@ -210,12 +210,12 @@ async def _commit_facts(store: Store) -> Any:
 async def _folded(store: Store, binding: Binding) -> None:
     """Three sessions of four turns: in one, the first two are in a block; the others are there to be folded."""
     for name in ("folded", "to-fold", "restored"):
-        await store.open_session(_side(binding, name), owner=binding.owner, client_session=name)
+        await store.open_session(_side(binding, name), name, binding.owner)
         for seq in range(1, 5):
             await store.append(binding.owner, name, said(f"turn {seq}", "user" if seq % 2 else "assistant"))
     await store.commit_summary(binding.owner, summary("folded", binding), before_seq=0)
     for name in ("to-sunset", "to-clear", "to-reopen"):
-        await store.open_session(_side(binding, name), owner=binding.owner, client_session=name)
+        await store.open_session(_side(binding, name), name, binding.owner)
         await store.append(binding.owner, name, said("good bye"))
     await store.close_session(binding.owner, "to-reopen")
     await store.commit_blocks(binding.owner, "folded", change(block("folded", 1, 2), reports=(report("folded"),)))
@@ -224,7 +224,7 @@ async def _folded(store: Store, binding: Binding) -> None:
 
 async def _remembered(store: Store, binding: Binding, name: str) -> None:
     """A session of four turns; unless it is to be restored, the first two are in a block and there is a summary."""
-    await store.open_session(_side(binding, name), owner=binding.owner, client_session=name)
+    await store.open_session(_side(binding, name), name, binding.owner)
     for seq in range(1, 5):
         await store.append(binding.owner, name, said(f"turn {seq}", "user" if seq % 2 else "assistant", key=f"k{seq}"))
     if name != "to-restore":
@@ -474,7 +474,6 @@ VERBS: dict[str, Verb] = {
     "block": lambda store: store.block(KATE.owner, "folded", 1),
     "made": lambda store: store.made(KATE.owner, "folded"),
     "reports": lambda store: store.reports(KATE.owner, "folded"),
-    "source_watermarks": lambda store: store.source_watermarks(KATE.owner, "kate"),
     "commit_blocks": _commit_blocks,
     "restore_blocks": _restore_blocks,
     "request_sunset": lambda store: store.request_sunset(KATE.owner, "to-sunset", _due("summary", "to-sunset")),
@@ -567,7 +566,6 @@ VERBS: dict[str, Verb] = {
     "open_session": lambda store: store.open_session(_side(KATE, "new")),
     "close_session": lambda store: store.close_session(KATE.owner, "to-close"),
     "session": lambda store: store.session(KATE.owner, "talk"),
-    "session_called": lambda store: store.session_called(KATE.owner, "talk"),
     "current_session": lambda store: store.current_session(KATE),
     "sessions": lambda store: store.sessions(KATE.owner),
     "sessions_by_name": lambda store: store.sessions_by_name(KATE.owner),

@@ -35,7 +35,7 @@ LIMITS = Limits(lease_seconds=60)
 
 async def talk(store: Store, *texts: str, session: str = "talk", to: Binding = KATE, **more: Any) -> Session:
     """What was said, by the user and the assistant in turn, a minute apart, each under a key."""
-    await store.open_session(to, client_session=session)
+    await store.open_session(to, session)
     for number, text in enumerate(texts):
         role = "assistant" if number % 2 else "user"
         entry = said(text, role, key=f"{session}-{number}", at=NOON + timedelta(minutes=number), **more)

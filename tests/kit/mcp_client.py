@@ -24,13 +24,11 @@ PATH = f"/mcp?owner={quote(KATE.owner, safe='')}"
 
 
 @asynccontextmanager
-async def client_of(
-    memory: Memory, binding: Binding = KATE, *, may: AccessScope = "owner", **options: Any
-) -> AsyncIterator[Client]:
+async def client_of(memory: Memory, binding: Binding = KATE, *, may: AccessScope = "owner") -> AsyncIterator[Client]:
     async def who(_: Any) -> Caller:
         return Caller(binding=binding, may=may)
 
-    async with Client(make(memory, who), **options) as client:
+    async with Client(make(memory, who)) as client:
         yield client
 
 

@@ -20,10 +20,9 @@ PROGRAM = """
 import asyncio, json, sys
 from afterglow import daemon, settings
 given = json.loads(sys.argv[1])
-for name in ("DRAIN_SECONDS_MAX", "HEAD_SECONDS_MAX", "BODY_SECONDS_MAX"):
-    setattr(daemon, name, given.pop(name, getattr(daemon, name)))
+daemon.DRAIN_SECONDS_MAX = given.pop("drain_seconds", daemon.DRAIN_SECONDS_MAX)
 loaded = settings.load(environ={}, overrides=given)
-asyncio.run(daemon.serve(loaded, announce=lambda url, link: print(url, flush=True)))
+asyncio.run(daemon.serve(loaded, announce=lambda url: print(url, flush=True)))
 """
 TURN = {"agent": "kate", "channel": "telegram", "sender": "ana", "role": "user", "text": "hello"}
 PATIENCE_SECONDS = 60

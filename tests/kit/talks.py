@@ -42,7 +42,7 @@ async def statements(memory: Memory, *texts: str, to: Binding = KATE, **more: An
 
 async def say(store: Store, *texts: str | tuple[str, str], session: str = "talk", to: Binding = KATE) -> None:
     """Turns in the log, found by their words: each a text of the user, or a role and its text."""
-    await store.open_session(to, client_session=session)
+    await store.open_session(to, session)
     for each in texts:
         role, text = ("user", each) if isinstance(each, str) else each
         await store.append(to.owner, session, records.said(text, role, terms=words.terms(text)))

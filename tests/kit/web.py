@@ -47,7 +47,7 @@ JARGON = re.compile(r"Traceback|File \"|pydantic|sqlite3|psycopg|asyncio|Operati
 """What no error says to a client."""
 CANARIES = {KATE.owner: "quokka", OTHER.owner: "narwhal"}
 """A word that stands in all that is an owner's, and nowhere else."""
-OPEN_TO_ALL = {("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/"), ("POST", "/api/v1/session")}
+OPEN_TO_ALL = {("GET", "/healthz"), ("GET", "/"), ("POST", "/api/v1/session")}
 SAMPLES: dict[str, Any] = {
     "session": "s",
     "task": "look",
@@ -184,7 +184,7 @@ class Route:
 
     @property
     def is_open(self) -> bool:
-        """Whether it answers without a token; what it says is of no owner."""
+        """Whether it answers without a token; what it says is in every copy of the program."""
         return self.key in OPEN_TO_ALL or self.path.startswith("/assets/")
 
     @property
@@ -245,7 +245,7 @@ async def _fill(memory: Memory) -> dict[str, str]:
     facts: dict[str, str] = {}
     for binding in (KATE, OTHER):
         word = CANARIES[binding.owner]
-        session = await memory.open_session(binding, client_session="s" if binding is KATE else "t")
+        session = await memory.open_session(binding, "s" if binding is KATE else "t")
         for n in range(24):
             text = f"Point {n} about the {word} of {word}s was talked about at length, and nothing was decided."
             await memory.append(session, "assistant" if n % 2 else "user", text, key=f"{word}-{n}")

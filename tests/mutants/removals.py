@@ -333,8 +333,8 @@ _COMPACTION = (
     Removal(
         name="compaction-without-a-new-turn",
         file="compaction.py",
-        old="    if session.turns <= session.folded.turns:\n        return None\n",
-        new="",
+        old="if new_turns <= 0 or session.exchange_seq - 1 <= session.folded.to_seq:",
+        new="if session.exchange_seq - 1 <= session.folded.to_seq:",
         also=(
             Edit(
                 file="compaction.py",
@@ -561,7 +561,7 @@ _SAFETY = (
     # guards: AGENT-6 – two messages of one session are answered at the same time, and neither answer knows of the other.
     Removal(
         name="exchanges-side-by-side",
-        file="order.py",
+        file="agent/order.py",
         old="if self._order.live.get(key) not in _inside.get():",
         new="if False:",
     ),

@@ -63,32 +63,10 @@ async def test_each_gate_stops_it_and_the_message_goes_on(memory_with: OpenMemor
     later(on, -5 * HOURS)
     assert (await write(on, chat)).stopped_by == "clock"
     later(on, 4 * HOURS)
-    told = await write(on, chat)
-    assert told.digest == "delivered", "the time that was wrong is not kept, and what happened in it is told"
-    later(on, 4 * HOURS)
-    assert (await write(on, chat)).stopped_by == "nothing happened", "once"
-    assert sum(each.startswith("answer") for each in chat.seen) == len(chat.seen) - 1 == 7
+    assert (await write(on, chat)).stopped_by == "nothing happened", "the time that was wrong is not kept"
+    assert all(each.startswith("answer") for each in chat.seen) and len(chat.seen) == 6
     reasons = [digest.reason for digest in await on.digests(owner=KATE.owner)]
-    assert reasons == ["nothing happened", "nothing happened", ""], "why an absence had no digest can be looked up"
-
-
-@pytest.mark.spec("AWAY-2", "AWAY-7")
-@pytest.mark.parametrize("back", [-3, -7], ids=["too soon", "clock"])
-async def test_what_happened_while_the_clock_stepped_back_is_told_after_the_next_absence(
-    memory_with: OpenMemory, back: int
-) -> None:
-    memory, chat = memory_with(away_summary=AWAY), Chat()
-    await write(memory, chat)
-    later(memory, 6 * HOURS)
-    await memory.record_goal(KATE, "report", "done", step=1)
-    later(memory, back * HOURS)
-    await memory.record_goal(KATE, "mail", "failed", step=1)
-    assert (await write(memory, chat)).stopped_by == ("clock" if back == -7 else "too soon")
-    later(memory, 8 * HOURS)
-    assert (await write(memory, chat)).digest == "delivered"
-    assert "2 goal turn(s) recorded" in chat.seen[-2]
-    later(memory, 8 * HOURS)
-    assert (await write(memory, chat)).stopped_by == "nothing happened", "nothing is told twice"
+    assert reasons == ["nothing happened"] * 2, "why an absence had no digest can be looked up"
 
 
 @pytest.mark.spec("AWAY-7", "P9")
@@ -590,13 +568,13 @@ async def test_goals_and_presence_go_into_an_export_and_come_back_equal(
     async with other_store(tmp_path) as store:
         twin = memory_with(away_summary=AWAY, over=store)
         for _ in range(2):  # the second time nothing changes
-            await import_lines(twin, lines, trusted=True)
+            await import_lines(twin, lines)
             assert [line async for line in export_lines(twin)] == lines
         later(twin, 24 * HOURS)
         assert (await write(twin, chat)).digest == "delivered" and "1 goal turn(s)" in chat.seen[-2]
         bad = [line.replace('"outcome":"failed"', '"outcome":"odd"') for line in lines]
         with pytest.raises(BadInput, match=r"line \d+: 'odd' is no outcome"):
-            await import_lines(twin, bad, trusted=True)
+            await import_lines(twin, bad)
 
 
 @pytest.mark.spec("LOG-7", "AWAY-7")
@@ -609,6 +587,6 @@ async def test_what_is_imported_where_the_person_is_known_is_not_told_again(
     async with other_store(tmp_path) as store:
         twin = memory_with(away_summary=AWAY, over=store)
         await write(twin, chat)
-        await import_lines(twin, lines, trusted=True)
+        await import_lines(twin, lines)
         later(twin, 5 * HOURS)
         assert (await write(twin, chat)).stopped_by == "nothing happened" and len(await twin.goals(KATE)) == 1

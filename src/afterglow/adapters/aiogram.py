@@ -19,8 +19,7 @@ try:
     from aiogram.types import LinkPreviewOptions, Message, MessageEntity, TelegramObject
 except ImportError:
     raise MissingPackage(
-        "this adapter needs the package aiogram; install it in Afterglow's folder with: make install EXTRAS=aiogram, or in "
-        "another environment with: pip install '.[aiogram]'"
+        "this adapter needs the package aiogram; install it with: pip install '.[aiogram]' in Afterglow's folder"
     ) from None
 
 

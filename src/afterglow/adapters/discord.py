@@ -17,8 +17,7 @@ try:
     import discord
 except ImportError:
     raise MissingPackage(
-        "this adapter needs the package discord.py; install it in Afterglow's folder with: make install EXTRAS=discord, or in "
-        "another environment with: pip install '.[discord]'"
+        "this adapter needs the package discord.py; install it with: pip install '.[discord]' in Afterglow's folder"
     ) from None
 
 

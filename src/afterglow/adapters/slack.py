@@ -23,8 +23,7 @@ try:
     from slack_sdk.web.async_client import AsyncWebClient
 except ImportError:
     raise MissingPackage(
-        "this adapter needs the packages slack-bolt and aiohttp; install both in Afterglow's folder with: make install "
-        "EXTRAS=slack, or in another environment with: pip install '.[slack]'"
+        "this adapter needs the packages slack-bolt and aiohttp; install both with: pip install '.[slack]' in its folder"
     ) from None
 
 _WRITTEN = (None, "file_share")

@@ -18,8 +18,7 @@ try:
     from telegram.ext import Application, ApplicationHandlerStop, CallbackContext, TypeHandler
 except ImportError:
     raise MissingPackage(
-        "this adapter needs the package python-telegram-bot; install it in Afterglow's folder with: make install "
-        "EXTRAS=telegram, or in another environment with: pip install '.[telegram]'"
+        "this adapter needs the package python-telegram-bot; install it with: pip install '.[telegram]' in Afterglow's folder"
     ) from None
 
 GROUP = -1

@@ -24,9 +24,9 @@ from afterglow.adapters.messages import (
 )
 from afterglow.clock import new_id
 from afterglow.context import Context
-from afterglow.errors import BadInput, Conflict
+from afterglow.errors import BadInput
 from afterglow.memory import Memory
-from afterglow.turns import Binding, Session
+from afterglow.turns import Binding, Session, Turn
 
 BindingOf = Binding | Callable[[Mapping[str, Any]], Binding]
 """Whose conversation it is: said at once, or found in the config of a run."""
@@ -56,6 +56,7 @@ class Threads:
         self._channel = channel
         self._known: OrderedDict[tuple[Thread, str], tuple[str, int]] = OrderedDict()
         """For a message of a thread, by its key, the session and number of its turn."""
+        self._followers: dict[Thread, int] = {}
         self._sessions: OrderedDict[Thread, tuple[str, Session]] = OrderedDict()
         """For a thread the key that its last exchange begins with, and where it stands: its end is written there too."""
 
@@ -113,7 +114,7 @@ class Threads:
         context = await self.memory.context(session)
         if not context.left_out:
             return context
-        return await self.memory.context((await self.memory.compact(session)).session)
+        return await self.memory.context(await self.memory.compact(session))
 
     async def _session(self, thread: Thread, head: BaseMessage | None) -> Session:
         """Where the exchange that begins with this message stands; a new one stands where the thread is now."""
@@ -129,7 +130,16 @@ class Threads:
         return session
 
     async def _open(self, thread: Thread) -> Session:
-        return await self.memory.open_session(thread.binding, thread.name)
+        if thread.name is None:
+            return await self.memory.open_session(thread.binding)
+        number = self._followers.get(thread, 1)
+        while True:
+            named = thread.name if number == 1 else f"{thread.name}~{number}"
+            session = await self.memory.open_session(thread.binding, named)
+            if session.state != "closed":
+                return session
+            number += 1
+            self._followers[thread] = number
 
     async def _first_new(self, messages: Sequence[BaseMessage], begins: int, session: Session, thread: Thread) -> int:
         """The place of the first message that may not be in the log; what is there is not written again, by its key."""
@@ -149,13 +159,13 @@ class Threads:
         first = max(1, session.turns - _LOOKED_AT_TURNS + 1)
         for turn in await self.memory.turns(session, first_seq=first, limit=_LOOKED_AT_TURNS):
             if turn.key is not None:
-                self._note(thread, turn.key, turn.session, turn.seq)
+                self._note(thread, turn.key, turn)
 
     async def _is_new(self, session: Session, thread: Thread) -> bool:
         """Whether nothing was ever said here: then the past that the graph has is taken over."""
-        if session.turns:
-            return False
-        return len(await self.memory.sessions(owner=session.owner, limit=2, named=thread.name)) == 1
+        if session.turns or thread.name is not None:
+            return not session.turns and session.id == thread.name
+        return len(await self.memory.sessions(owner=session.owner, limit=2)) == 1
 
     def _name(self, messages: Sequence[BaseMessage]) -> None:
         """Each message has an id from now on; LangGraph gives one only to those that go through its own list."""
@@ -165,9 +175,7 @@ class Threads:
     async def _write(self, messages: Sequence[BaseMessage], session: Session, thread: Thread) -> None:
         for message in messages:
             key, said = key_of(message), spoken(message)
-            if said is None or (thread, key) in self._known:
-                continue
-            try:
+            if said is not None and (thread, key) not in self._known:
                 turn = await self.memory.append(
                     session,
                     said.role,
@@ -178,12 +186,9 @@ class Threads:
                     key=key,
                     trust="other" if said.named else None,
                 )
-            except Conflict as there:  # the graph has changed a message since; the log keeps what was said first
-                self._note(thread, key, there.session, there.seq)
-            else:
-                self._note(thread, key, turn.session, turn.seq)
+                self._note(thread, key, turn)
 
-    def _note(self, thread: Thread, key: str, session: str, seq: int) -> None:
-        self._known[thread, key] = session, seq
+    def _note(self, thread: Thread, key: str, turn: Turn) -> None:
+        self._known[thread, key] = turn.session, turn.seq
         while len(self._known) > _KNOWN_MAX:
             self._known.popitem(last=False)

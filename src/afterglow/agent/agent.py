@@ -18,17 +18,16 @@ from afterglow.agent.events import REASONS, Done, Event, Reason
 from afterglow.agent.handing import Handle, OnReply
 from afterglow.agent.line import Answered, Line
 from afterglow.agent.manner import Manner, Manners
+from afterglow.agent.order import Hold, Order, leave
 from afterglow.agent.tasks import Tasks
 from afterglow.clock import new_id
 from afterglow.context import Context
-from afterglow.conversation import Address, Reply, last_word
+from afterglow.conversation import Reply, last_word
 from afterglow.errors import BadInput
 from afterglow.forgetting import unname_if_gone
 from afterglow.memory import Memory
 from afterglow.model import Model
-from afterglow.order import Hold, leave
 from afterglow.store.inbox import WAITING_MAX, Waiting
-from afterglow.store.log import To
 from afterglow.telling import Deliver
 from afterglow.turns import Binding, Draft, Part, Session, Turn, check_not_empty
 from afterglow.work import Kind
@@ -58,7 +57,7 @@ class Agent:
         self.memory = memory
         self.binding = binding
         self._manners = Manners(memory, model, tools, instructions)
-        self._order = memory.order
+        self._order = Order(memory.store)
         self._line = Line(
             memory.store,
             self._answer_waiting,
@@ -217,8 +216,7 @@ class Agent:
 
     async def _answer(self, place: Binding | Session, asked: _Asked, emit: Callable[[Event], None]) -> Done:
         manner = await self._ready(place)
-        address = Address.of(place, name=asked.session)
-        async with self._order.alone(address.owner, address.to) as hold:
+        async with self._order.alone(place, asked.session) as hold:
             return await self._exchange(place, asked, emit, manner, hold)
 
     async def _ready(self, place: Binding | Session) -> Manner:
@@ -256,7 +254,7 @@ class Agent:
     async def _go_on(self, hold: Hold, owner: str, session: str) -> None:
         """Hold the session that a message came to: one that began with it, or another that was begun meanwhile."""
         if hold.key is None or hold.key[1] != session:
-            found = await self.memory.store.session(owner, session)
+            found = await self.memory.session(session, owner=owner)
             await hold.move((found.owner, found.id))
 
     async def _utility(self, asked: _Asked, emit: Callable[[Event], None]) -> Done:
@@ -279,7 +277,7 @@ class Agent:
         await running.graph()
         manner = self._manners.of(session.binding.agent)
         run = running.talk(self.memory, manner, emit, binding=session.binding, session=session)
-        async with self._order.alone(session.owner, To(session=session.id)):
+        async with self._order.alone(session):
             return Done(text=await running.result(run, "session_timeout"))
 
     async def _answer_waiting(self, messages: Sequence[Waiting]) -> Answered:
@@ -288,11 +286,11 @@ class Agent:
         keys = {each.key for each in messages}
         newest = await self.memory.store.current_session(messages[-1].binding)
         answered = Answered(text="", is_new=False)
-        for session, of_one in groupby(
+        for named, of_one in groupby(
             messages, lambda each: None if newest and each.session == newest.id else each.session
         ):
             together = list(of_one)
-            place = await self.memory.store.session(together[0].owner, session) if session else together[0].binding
+            place = await self.memory.session(named, owner=together[0].owner) if named else together[0].binding
             answered = await self._answer_together(place, together, keys)
         return answered
 
@@ -300,8 +298,7 @@ class Agent:
         self, place: Binding | Session, messages: Sequence[Waiting], keys: Collection[str]
     ) -> Answered:
         """One answer to messages of one session: the earlier ones are said, the last is answered."""
-        address = Address.of(place)
-        async with self._order.alone(address.owner, address.to) as hold:
+        async with self._order.alone(place) as hold:
             # All of them, so that they are in the log before anything else can fail.
             turns = [await self._written(place, each) for each in messages]
             there = [await self._answer_there(*each, keys) for each in zip(turns, messages, strict=True)]
@@ -311,7 +308,7 @@ class Agent:
             turn, last = turns[unanswered[-1]], messages[unanswered[-1]]
             asked = _Asked(message=last.text, reason=cast("Reason", last.reason), parts=last.parts, key=last.key)
             # Where its turn stands, whatever was begun since.
-            session = await self.memory.store.session(turn.owner, turn.session)
+            session = await self.memory.session(turn.session, owner=turn.owner)
             await self._go_on(hold, session.owner, session.id)
             done = await self._exchange(session, asked, _nobody, await self._ready(session), hold)
         return Answered(text=done.text, is_new=done.exchanged is None or done.exchanged.context is not None)
@@ -365,7 +362,7 @@ class Agent:
     async def _session(self, place: Binding | Session) -> Session | None:
         """The session of a place as it is now; of a binding its open one."""
         if isinstance(place, Session):
-            return await self.memory.store.session(place.owner, place.id)
+            return await self.memory.session(place.id, owner=place.owner)
         return await self.memory.store.current_session(place)
 
 

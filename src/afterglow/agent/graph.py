@@ -95,7 +95,7 @@ class Talk:
         """The session it is about, read when it is needed."""
         if self.session is None:
             assert self.context is not None, "who is answered has a context"
-            self.session = await self.memory.store.session(self.somebody.owner, self.context.session)
+            self.session = await self.memory.session(self.context.session, owner=self.somebody.owner)
         return self.session
 
 
@@ -167,7 +167,7 @@ async def summarise(state: State, runtime: Runtime[Talk]) -> Change:
     """The context is over its limit: where folding helps, which `decide` says, it is to be folded behind the reply."""
     talk = runtime.context
     here = await talk.here()
-    session = await talk.memory.store.session(here.owner, here.id)  # as it is with the reply
+    session = await talk.memory.session(here.id, owner=here.owner)  # as it is with the reply
     if reason := decide(session, talk.limits, complete=True):
         due = Due(kind="context", at=talk.memory.store.clock.now(), reason=reason, subject=session.id)
         await talk.memory.store.mark_due(session.owner, due)

@@ -33,7 +33,7 @@ from afterglow.cli import (
     transfer,
     work,
 )
-from afterglow.cli.boundary import Entrance, leave
+from afterglow.cli.boundary import Entrance
 from afterglow.cli.call import Call, everywhere
 
 __all__ = ["app", "main"]
@@ -99,7 +99,4 @@ for each in (
 
 def main() -> None:
     """The entry point: what is typed as `afterglow`."""
-    try:
-        app()
-    except SystemExit as ended:
-        leave(ended)
+    app()

@@ -15,8 +15,6 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
-from afterglow import shutdown
-
 T = TypeVar("T")
 E = TypeVar("E")
 H = TypeVar("H")
@@ -105,7 +103,7 @@ def backstage(opening: AbstractAsyncContextManager[H]) -> Generator[Backstage[H]
 
     def live() -> None:
         try:
-            shutdown.run(hold())
+            asyncio.run(hold())
         except BaseException as error:  # noqa: BLE001 - whatever it is, it is raised in the thread that waits
             failed.append(error)
             if not ready.done():

@@ -5,11 +5,10 @@ from __future__ import annotations
 import io
 import os
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import typer
 from typer.core import TyperGroup
@@ -18,7 +17,6 @@ from afterglow.cli.call import Call
 from afterglow.errors import AfterglowError, BadInput, BadSettings
 
 FINE, WRONG, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
-_THREADS_SECONDS_MAX = 3.0
 
 
 class Entrance(TyperGroup):
@@ -76,15 +74,6 @@ def guarded(call: Call, run: Callable[[], Any]) -> int:
     if code == INTERRUPTED:
         return _tell(call, "Interrupted", "interrupted; what was finished before stays", INTERRUPTED)
     return code if isinstance(code, int) else FINE
-
-
-def leave(ended: SystemExit) -> NoReturn:
-    """End the process. Python waits for its threads first; one that still computes after a few seconds is left."""
-    code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-    in_time = threading.Timer(_THREADS_SECONDS_MAX, os._exit, [code])
-    in_time.daemon = True
-    in_time.start()
-    raise ended
 
 
 def _code(error: AfterglowError) -> int:

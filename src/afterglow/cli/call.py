@@ -107,7 +107,8 @@ class Call:
 
     def run(self, act: Callable[[Memory], Awaitable[T]], *, create: bool = False) -> T:
         """Open the memory, do this with it, close it. Only who may `create` a database gets a new one."""
-        from afterglow import shutdown
+        import asyncio
+
         from afterglow.memory import open_memory
 
         chosen = self.loaded.settings
@@ -119,7 +120,7 @@ class Call:
             async with open_memory(chosen.model_copy(update={"primary": "false"})) as memory:
                 return await act(memory)
 
-        return shutdown.run(with_memory())
+        return asyncio.run(with_memory())
 
     def typed(self, *words: str, owner: str | None = None) -> str:
         """A command as it is to be typed to reach the same data, and the owner that was named."""

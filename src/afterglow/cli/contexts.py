@@ -158,9 +158,9 @@ def _note_what_is_not_shown(call: Call, shown: Context, owner: str | None) -> No
 
 
 def compact(call: Call, session: SessionArgument, owner: OwnerOption = None) -> None:
-    """Fold what can be folded of a session now, ask its sources, and wait for both.
+    """Fold what can be folded of a session now, and wait for it.
 
-    The newest turns stay as they are, and nothing is removed from the log. Where nothing is worth folding, it says why.
+    The newest turns stay as they are, and nothing is removed from the log.
     """
     from afterglow.cli import logfile
     from afterglow.cli.folding import Folding, fold
@@ -174,9 +174,9 @@ def compact(call: Call, session: SessionArgument, owner: OwnerOption = None) -> 
 
     with logfile.aside(call.loaded.settings.data_dir):
         done = call.run(act)
-    call.screen.answer(done.data(), *done.lines())
-    if left_out := done.compaction.left_out:
-        names = ", ".join(left_out)
+    call.screen.answer(done, *done.lines())
+    if done.left_out:
+        names = ", ".join(done.left_out)
         call.screen.warn(f"These sources did not answer: {names}. `{call.typed('sources', 'check')}` says why.")
 
 

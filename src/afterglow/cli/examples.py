@@ -20,7 +20,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "compact": ("compact planning",),
     "expand": ("expand planning 3", "expand planning --turn 12"),
     "export": ("export memory.jsonl", "export - --owner kate/telegram/ana"),
-    "import": ("import memory.jsonl", "import --trusted memory.jsonl"),
+    "import": ("import memory.jsonl", "import -"),
     "audit": ("audit", "audit --owner kate/telegram/ana --since 1d"),
     "mcp": ("mcp --owner claude/desktop/ana", "mcp --read-only"),
     "sessions list": ("sessions", "sessions --owner kate/telegram/ana --limit 5", "sessions --json"),

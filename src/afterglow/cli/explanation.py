@@ -61,7 +61,7 @@ class Explanation:
         limits, folded, overhead = self.limits, self.session.folded, self.session.overhead_tokens
         since = self.session.exchanges - folded.exchanges
         every = f"of {limits.interval:,}" if limits.interval else "not counted, compaction.interval is 0"
-        last = "since the last compaction" if folded.turns else "since it began"
+        last = "since the last compaction" if folded.version else "since it began"
         counted = "blocks and tail" + (f", and {overhead:,} of system prompt and tools" if overhead else "")
         rows = [
             ("exchanges", f"{since:,} {last}, {every}"),

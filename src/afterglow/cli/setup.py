@@ -57,7 +57,9 @@ def serve(
     ] = None,
 ) -> None:
     """Serve the HTTP interface. Ctrl-C ends it."""
-    from afterglow import daemon, shutdown
+    import asyncio
+
+    from afterglow import daemon
     from afterglow.cli import logfile
 
     call.overrides |= {"server.host": host, "server.port": port}
@@ -67,17 +69,19 @@ def serve(
     with logfile.written(folder, chosen.log_format, chosen.log_to) as log_file:
         where = f"The log is {log_file}." if log_file else "The log follows."
 
-        def announce(address: str, link: str | None) -> None:
-            page = {"page": link} if link else {}
-            call.screen.answer({"address": address, "log": log_file, **page}, address)
+        at = ""
+
+        def announce(address: str) -> None:
+            nonlocal at
+            at = address
+
+        def invite(link: str) -> None:  # it follows at once, and the two are told in one document
+            call.screen.answer({"address": at, "log": log_file, "page": link}, at)
             sys.stdout.flush()
             call.screen.note(f"Ctrl-C ends it. {where}\nIn another terminal: {_others(call)}.")
-            if link:
-                call.screen.note(f"The page, for one browser, within ten minutes: {link}")
+            call.screen.note(f"The page, for one browser, within ten minutes: {link}")
 
-        # What is no terminal is a file or a journal, which others may read.
-        invites = sys.stdout.isatty() and sys.stderr.isatty()
-        shutdown.run(daemon.serve(call.loaded, announce=announce, warn=call.screen.warn, invites=invites))
+        asyncio.run(daemon.serve(call.loaded, announce=announce, invite=invite))
     call.screen.note("Stopped.")
 
 

@@ -41,7 +41,7 @@ def sunset(
         maker = None
         if now:
             maker = await _make_now(memory, ended, making)
-        after = await memory.store.session(ended.owner, ended.id)
+        after = await memory.session(ended.id, owner=ended.owner)
         summary = None if is_stale(after) else await memory.store.summary_of(after.owner, after.id)
         holder = (await memory.health()).primary_holder
         return after, summary, holder, _who_makes_it(after, summary, maker, holder, making)

@@ -52,15 +52,8 @@ def export_log(
 def import_log(
     call: Call,
     file: Annotated[Path, typer.Argument(metavar="FILE|-", help="An export of Afterglow; - is stdin.")],
-    trusted: Annotated[
-        bool, typer.Option("--trusted", metavar="", help="Restore an export of your own, facts and all, as it was.")
-    ] = False,
 ) -> None:
-    """Import an export: its sessions and turns, as external text.
-
-    No preference and no instruction is learnt from external text. What is there already stays as it is, so repeating
-    the command continues a broken import.
-    """
+    """Read an export. What is there already is left alone, so a broken import goes on where it stopped."""
     from collections import Counter
 
     from afterglow.cli.screen import count
@@ -72,7 +65,7 @@ def import_log(
 
         with _opened(file) as source, _interruptible(), progress("importing", _size(file)) as advance:
             lines = _Lines(source, advance)
-            return await import_lines(memory, lines, passed_over, trusted=trusted), lines.number
+            return await import_lines(memory, lines, passed_over), lines.number
 
     if file != _STANDARD:
         from afterglow.transfer import check_first_line
@@ -82,8 +75,6 @@ def import_log(
             check_first_line(next(iter(_Lines(source, lambda _: None)), ""))
     new, lines = call.run(read, create=True)
     told = f"{count(new, 'turn')} new, from {count(lines, 'line')}."
-    if not trusted:
-        told += " They count as external text; `afterglow import --trusted` restores an export of your own."
     call.screen.answer({"new_turns": new, "lines": lines, "passed_over": passed_over}, told)
     for what, number in passed_over.items():
         call.screen.warn(f"Passed over: {what} ({number:,}).")

@@ -57,7 +57,7 @@ Name = Annotated[str, Field(min_length=1, max_length=NAME_CHARS_MAX), AfterValid
 Words = Annotated[str, Field(min_length=1, max_length=QUERY_CHARS_MAX), AfterValidator(_clean)]
 Moment = Annotated[str, Field(max_length=40, examples=["2026-03-02", "2026-03-02T15:00:00Z"])]
 Seq = Annotated[int, Field(ge=1, le=SEQ_MAX)]
-_SESSION = "The session's name; left out, the one of this connection, or the newest of this client's own"
+_SESSION = "The session's name; left out, the newest of this client's own"
 _SINCE, _UNTIL = "Only from this moment or day on", "Only from before this moment or day"
 
 
@@ -79,13 +79,8 @@ class NewTurn(Asked):
         min_length=1, max_length=TEXT_CHARS_MAX, description="What was said, word for word"
     )
     session: Name | None = Field(
-        default=None, description="A session by a name of your own; left out, the one of this connection"
+        default=None, description="A session of your own naming, made if it is missing; left out, the one that is open"
     )
-    client_session: Name | None = Field(
-        default=None,
-        description="Instead of `session`, the id of your own session: it takes turns even when it is closed",
-    )
-    late: bool = Field(default=False, description="Whether this belongs to its session even if that is closed")
     key: Name | None = Field(
         default=None, description="Makes it safe to repeat: the same key in a session gives back the turn that is there"
     )

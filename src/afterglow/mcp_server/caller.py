@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from afterglow.errors import BadInput, NotAllowed, NotFound
+from afterglow.errors import BadInput, NotAllowed
 from afterglow.memory import Memory
 from afterglow.store.access import AccessScope, AccessToken
 from afterglow.turns import Binding, Session, binding_of
@@ -22,16 +21,12 @@ class Caller:
     """The address that a client writes from. It sees what its owner's memory holds."""
 
     binding: Binding
-    may: AccessScope = "agent"
+    may: AccessScope = "owner"
     """What it may do: only read, write too, or also what is the owner's to decide."""
-    asks_person: bool = True
-    """Whether it may ask the person to allow what is the owner's to decide: a program that the person started themselves."""
     who: str = "mcp:stdio"
     """By which name the audit knows it."""
     bound: bool = False
     """Whether its token opens this owner's memory alone."""
-    session: str | None = None
-    """The session of this client's connection, by an id of its own: two windows are two sessions."""
 
     @property
     def owner(self) -> str:
@@ -39,7 +34,7 @@ class Caller:
 
 
 async def chosen(
-    memory: Memory, owner: str | None, how: str, *, may: AccessScope = "agent", who: str = "mcp:stdio"
+    memory: Memory, owner: str | None, how: str, *, may: AccessScope = "owner", who: str = "mcp:stdio"
 ) -> Caller:
     """The caller for an owner; where none is named, for the only one there is. `how` tells how to name one."""
     if owner is not None:
@@ -64,7 +59,7 @@ async def of_token(
         raise NotAllowed(f"the token {token.name!r} does not open this memory; leave ?owner= out of the address")
     how = "put it into the address, as in /mcp?owner=kate/telegram/ana, or make a token for one owner"
     caller = await chosen(memory, asked or token.owner, how, may=token.scope, who=f"mcp:{token.name}")
-    return replace(caller, bound=token.owner is not None, asks_person=False)
+    return replace(caller, bound=token.owner is not None)
 
 
 def named(owner: str, how: str) -> Binding:
@@ -76,12 +71,9 @@ def named(owner: str, how: str) -> Binding:
 
 
 async def session_of(memory: Memory, caller: Caller, name: str | None) -> Session:
-    """The session of this name; where none is named, that of the connection, or the newest of the caller's address."""
+    """The session of this name; where none is named, the newest that was written to from the caller's address."""
     if name is not None:
         return await memory.session(name, owner=caller.owner)
-    if caller.session is not None:
-        with suppress(NotFound):  # nothing was written over this connection yet
-            return await memory.store.session(caller.owner, caller.session)
     newest = await memory.sessions(owner=caller.owner, limit=_LOOKED_THROUGH)
     found = next((each for each in newest if each.binding == caller.binding), None)
     if found is None:

@@ -1,27 +1,21 @@
 """MCP over streamable HTTP, behind the gate of the HTTP door.
 
-Every request stands for itself and is answered with one JSON document: there is no stream to be broken off when the server
-stops. The session id of the protocol is given at the handshake, and says which session of the memory is written to, and
-nothing else. Who is calling, the gate has found out before it comes here.
+Every request stands for itself and is answered with one JSON document: there is no session to take over and no stream to be
+broken off when the server stops. Who is calling, the gate has found out before it comes here.
 """
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from importlib import import_module
 from typing import Any
 from urllib.parse import parse_qs
 
-from afterglow.clock import new_id
 from afterglow.errors import BadInput, StoreUnavailable
 from afterglow.mcp_server.caller import Caller, of_token
 from afterglow.memory import Memory
-from afterglow.turns import check_name
 
 PATH = "/mcp"
-_SESSION = "mcp-session-id"
-"""The header by which a client names its session, with the id that it was given at the handshake."""
 BODY_BYTES_MAX = 4 * 1024 * 1024
 ANSWER_SECONDS_MAX = 300
 _TOO_LONG = f"the body may have {BODY_BYTES_MAX:,} bytes; send less"
@@ -51,12 +45,10 @@ class Mcp:
             await _refuse(send, 413, self._sdk.no_message(_TOO_LONG))
             return
         try:
-            message = self._sdk.read(body)
+            self._sdk.read(body)
         except ValueError:
             await _refuse(send, 400, self._sdk.no_message())
             return
-        if getattr(message, "method", None) == "initialize":
-            send = _named(send, f"mcp-{new_id(self._memory.store.clock)}")
         # A manager's tasks live as long as it runs, so one for each request leaves none behind.
         manager = self._sdk.StreamableHTTPSessionManager(app=self._server, json_response=True, stateless=True)
         async with manager.run():
@@ -70,22 +62,7 @@ class Mcp:
                 f"{next(iter(given))[:80]}: the address takes owner alone, as in /mcp?owner=kate/telegram/ana"
             )
         access = request.state.access
-        caller = await of_token(self._memory, access.token, access.owners, asked)
-        session = request.headers.get(_SESSION)
-        if session is not None:
-            check_name(session, _SESSION)
-        return replace(caller, session=session)
-
-
-def _named(send: Any, session: str) -> Any:
-    """What sends the answer to a handshake with an id, by which the client's requests are one session from then on."""
-
-    async def send_named(message: Any) -> None:
-        if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message["headers"], (_SESSION.encode(), session.encode())]}
-        await send(message)
-
-    return send_named
+        return await of_token(self._memory, access.token, access.owners, asked)
 
 
 async def _body(receive: Any) -> bytes | None:

@@ -1,7 +1,5 @@
 """The pipes to the program that started this one: lines in, lines out, each by a thread that nobody has to wait for.
 
-Lines are read from the first moment on, before there is an event loop: the first ones may have answers that need none.
-
 A read from a pipe cannot be broken off, and a write to one that nobody empties neither. Both are done by daemon threads, so
 that the process ends when it is told to, whatever the other side does.
 """
@@ -11,12 +9,10 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
-
-from afterglow.mcp_server.first_answers import FirstAnswers
 
 LINE_BYTES_MAX = 16 * 1024 * 1024
 """A longer line is passed on cut short, which is no message any more, and is answered as such."""
@@ -43,20 +39,13 @@ def lines_of(read: Callable[[], bytes], bytes_max: int = LINE_BYTES_MAX) -> Iter
 
 
 class Input:
-    """Lines from a file descriptor. Until it is connected to an event loop, each is first shown to `early`."""
+    """Lines from a file descriptor."""
 
-    def __init__(self, fd: int, early: Callable[[bytes], None]) -> None:
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._connecting = threading.Lock()
-        self._early = early
+    def __init__(self, fd: int) -> None:
+        self._loop = asyncio.get_running_loop()
         self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._room = threading.Semaphore(LINES_WAITING_MAX)
         threading.Thread(target=self._run, args=(fd,), daemon=True, name="mcp-input").start()
-
-    def connect(self) -> None:
-        """Hand the lines to the running event loop, those that are there first."""
-        with self._connecting:
-            self._loop = asyncio.get_running_loop()
 
     async def line(self) -> bytes | None:
         """The next line; None where there is none any more, however often that is asked."""
@@ -78,12 +67,6 @@ class Input:
         self._put(None)
 
     def _put(self, line: bytes | None) -> None:
-        with self._connecting:
-            if self._loop is None:
-                if line is not None:
-                    self._early(line)
-                self._lines.put_nowait(line)
-                return
         with suppress(RuntimeError):  # the loop is closed, and so nobody waits for it
             self._loop.call_soon_threadsafe(self._lines.put_nowait, line)
 
@@ -107,7 +90,9 @@ class Output:
             line, written = self._waiting.get()
             problem: OSError | None = None
             try:
-                write(fd, line)
+                rest = memoryview(line)
+                while rest:
+                    rest = rest[os.write(fd, rest) :]
             except OSError as error:
                 problem = error
             with suppress(RuntimeError):
@@ -123,37 +108,11 @@ def _settle(written: asyncio.Future[None], problem: OSError | None) -> None:
         written.set_exception(problem)
 
 
-def write(fd: int, line: bytes) -> None:
-    """Write all of it."""
-    rest = memoryview(line)
-    while rest:
-        rest = rest[os.write(fd, rest) :]
-
-
-@contextmanager
-def claimed() -> Generator[tuple[int, int]]:
-    """Descriptors of stdin and stdout that nobody else has: within this, what is printed by chance goes to stderr."""
+def claimed() -> tuple[int, int]:
+    """Descriptors of stdin and stdout that nobody else has: what is printed by chance goes to stderr from here on."""
     own = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
-    try:
-        yield own
-    finally:
-        os.dup2(own[0], 0)
-        os.dup2(own[1], 1)
-
-
-class Pipes:
-    """Both pipes, from the first moment on."""
-
-    def __init__(self, incoming: int, outgoing: int, first: FirstAnswers) -> None:
-        self.first = first
-        self.outgoing = outgoing
-        self.lines = Input(incoming, self._answer)
-
-    def _answer(self, line: bytes) -> None:
-        if (answer := self.first.to(line)) is not None:
-            with suppress(OSError):  # where nobody reads, that is found out soon enough
-                write(self.outgoing, answer + b"\n")
+    return own

@@ -2,30 +2,25 @@
 
 Here every error becomes a sentence: a tool's as a result that says so, which a model reads and mends; all others as errors of
 the protocol. What nobody foresaw is logged with its traceback, which is never sent.
-
-A tool that destroys asks the person first, by elicitation: within the call in the protocols with a handshake, and by an
-answer that asks for the call to be repeated with theirs in the current one.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from hashlib import sha256
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from afterglow import __version__
 from afterglow.acting import acting_as
-from afterglow.errors import AfterglowError, BadInput, MissingPackage, NotAllowed
+from afterglow.errors import AfterglowError, BadInput, MissingPackage
 from afterglow.mcp_server import resources
 from afterglow.mcp_server.asked import schema_of, sentence
 from afterglow.mcp_server.caller import Caller
 from afterglow.mcp_server.prompts import PROMPTS, Prompt
 from afterglow.mcp_server.told import line
-from afterglow.mcp_server.tools import TOOLS, Question, Told, Tool
+from afterglow.mcp_server.tools import TOOLS, Told, Tool
 from afterglow.memory import Memory
 
 try:
@@ -35,7 +30,6 @@ try:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from mcp.shared.exceptions import MCPError
     from mcp.shared.message import SessionMessage
-    from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 except ImportError:
     raise MissingPackage(
         "the MCP door needs the package mcp; install it with: pip install '.[mcp]' in Afterglow's folder"
@@ -54,13 +48,6 @@ INSTRUCTIONS = (
 _INTERNAL = "this is an error of Afterglow's own; its log has the details"
 _NO_MESSAGE = "this is no message of JSON-RPC; send one JSON object with jsonrpc, method and params, in UTF-8"
 _TEXT = "text/plain"
-CONFIRM_SECONDS_MAX = 300
-"""So long a person is waited for who is asked whether something may be forgotten."""
-_CONFIRMATION = {
-    "type": "object",
-    "properties": {"confirm": {"type": "boolean", "title": "Forget it for good"}},
-    "required": ["confirm"],
-}
 T = TypeVar("T")
 __all__ = ["SessionMessage", "StreamableHTTPSessionManager", "make", "no_message", "read", "types"]
 
@@ -108,22 +95,15 @@ class _Door:
         shown = [tool for tool in TOOLS.values() if tool.is_for(caller)]
         return types.ListToolsResult(tools=[_tool(each) for each in shown])
 
-    async def call_tool(
-        self, request: Request, params: types.CallToolRequestParams
-    ) -> types.CallToolResult | types.InputRequiredResult:
+    async def call_tool(self, request: Request, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = TOOLS.get(params.name)
         if tool is None:
             names = ", ".join(TOOLS)
             raise _refused(f"there is no tool {params.name[:80]!r}; there are: {names}")
         try:
             caller = await self._who(request.request)
-            wanted = tool.wanted(caller, params.arguments or {})
-            if tool.question is not None and caller.may != "owner":
-                question = await tool.question(self._memory, caller, wanted)
-                if (unanswered := await _confirmed(request, params, question)) is not None:
-                    return unanswered
             with acting_as(caller.who):
-                return _result(await tool.act(self._memory, caller, wanted))
+                return _result(await tool.call(self._memory, caller, params.arguments or {}))
         except ValidationError as error:
             return _failed(sentence(error))
         except AfterglowError as error:
@@ -178,35 +158,6 @@ async def _answered(doing: Awaitable[T]) -> T:
     except Exception:  # noqa: BLE001 - this is the boundary
         _log.exception("a request failed in a way nobody foresaw")
         raise MCPError(code=types.INTERNAL_ERROR, message=_INTERNAL) from None
-
-
-async def _confirmed(
-    request: Request, params: types.CallToolRequestParams, question: Question
-) -> types.InputRequiredResult | None:
-    """Ask the person; None where they agreed, and NotAllowed where they did not, or cannot be asked."""
-    capabilities = request.session.client_capabilities
-    elicitation = None if capabilities is None else capabilities.elicitation
-    if elicitation is None or (elicitation.form is None and elicitation.url is not None):
-        raise NotAllowed(
-            f"only the person may do this, and this client cannot ask them. They can run: {question.command}"
-        )
-    form = types.ElicitRequestFormParams(message=question.text, requested_schema=_CONFIRMATION)
-    if request.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        name = f"confirm-{sha256(question.text.encode()).hexdigest()[:16]}"  # an answer counts for this question alone
-        answer = (params.input_responses or {}).get(name)
-        if answer is None:
-            return types.InputRequiredResult(input_requests={name: types.ElicitRequest(params=form)})
-    else:
-        try:
-            async with asyncio.timeout(CONFIRM_SECONDS_MAX):
-                answer = await request.session.elicit_form(form.message, form.requested_schema, request.request_id)
-        except TimeoutError:
-            waited = f"the person did not answer within {CONFIRM_SECONDS_MAX} seconds, so nothing was forgotten"
-            raise NotAllowed(f"{waited}. They can run: {question.command}") from None
-    content = answer.content if isinstance(answer, types.ElicitResult) and answer.action == "accept" else None
-    if content is None or content.get("confirm") is not True:
-        raise NotAllowed("the person did not agree, so nothing was forgotten")
-    return None
 
 
 def _refused(message: str) -> MCPError:

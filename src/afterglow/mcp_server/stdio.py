@@ -9,8 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from afterglow.mcp_server.caller import Caller
-from afterglow.mcp_server.first_answers import FirstAnswers
-from afterglow.mcp_server.pipes import Input, Output, Pipes
+from afterglow.mcp_server.pipes import Input, Output, claimed
 from afterglow.mcp_server.server import SessionMessage, make, no_message, read, types
 from afterglow.memory import Memory
 
@@ -20,17 +19,18 @@ FINISH_SECONDS_MAX = 5
 _log = logging.getLogger(__name__)
 
 
-async def serve(memory: Memory, caller: Caller, pipes: Pipes) -> None:
+async def serve(memory: Memory, caller: Caller) -> None:
     """Answer until the input ends."""
 
     async def who(_: Any) -> Caller:
         return caller
 
     server = make(memory, who)
+    incoming_fd, outgoing_fd = claimed()
     unanswered = _Unanswered()
-    pipes.lines.connect()
-    outgoing = _Outgoing(Output(pipes.outgoing), pipes.lines, unanswered, pipes.first)
-    incoming = _Incoming(pipes.lines, outgoing, unanswered)
+    lines = Input(incoming_fd)
+    outgoing = _Outgoing(Output(outgoing_fd), lines, unanswered)
+    incoming = _Incoming(lines, outgoing, unanswered)
     try:
         await server.run(incoming, outgoing, server.create_initialization_options())
     except ExceptionGroup:
@@ -85,18 +85,15 @@ class _Closing:
 class _Outgoing(_Closing):
     """Messages to the client. When it reads no more, the input is over too."""
 
-    def __init__(self, output: Output, lines: Input, unanswered: _Unanswered, first: FirstAnswers) -> None:
+    def __init__(self, output: Output, lines: Input, unanswered: _Unanswered) -> None:
         self._output = output
         self._lines = lines
         self._unanswered = unanswered
-        self._first = first
 
     async def send(self, item: SessionMessage, /) -> None:
         message = item.message
-        is_answer = isinstance(message, types.JSONRPCResponse | types.JSONRPCError)
-        if not (is_answer and self._first.was_given(message.id)):
-            await self.write(message.model_dump_json(by_alias=True, exclude_unset=True).encode())
-        if is_answer:
+        await self.write(message.model_dump_json(by_alias=True, exclude_unset=True).encode())
+        if isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
             self._unanswered.remove(message.id)
 
     async def write(self, line: bytes) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
@@ -19,12 +18,10 @@ from afterglow.memory import Memory
 from afterglow.store.search import KINDS
 from afterglow.store.transaction import EVERYONE
 from afterglow.summaries import is_stale
-from afterglow.turns import Role, Span, Trust
+from afterglow.turns import Role, Trust
 
 TRUST: dict[Role, Trust] = {"user": "other", "assistant": "agent", "tool": "external"}
 """Whose word a turn is. An agent cannot speak as the owner, so its user turns are another human's at best."""
-
-_QUOTED_CHARS_MAX = 200
 
 A = TypeVar("A", bound=Asked)
 
@@ -38,15 +35,6 @@ class Told:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Question:
-    """What the person is asked before something is destroyed."""
-
-    text: str
-    command: str
-    """The command by which the person does the same at their own door."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Tool:
     """A tool as clients are told of it, and what it does."""
 
@@ -56,33 +44,25 @@ class Tool:
     asked: type[Asked]
     act: Callable[[Memory, Caller, Any], Awaitable[Told]]
     reads_only: bool = True
-    question: Callable[[Memory, Caller, Any], Awaitable[Question]] | None = None
-    """Of a tool that destroys: what the person is asked first, unless the caller has the owner's right."""
+    destroys: bool = False
     repeats: bool = True
     """Whether the same call again changes nothing more."""
     gives: type | None = None
     """The record of its answer, where that is also for programs."""
 
-    @property
-    def destroys(self) -> bool:
-        return self.question is not None
-
-    def wanted(self, caller: Caller, given: dict[str, Any]) -> Asked:
-        """What was given, checked, if the caller may use the tool."""
+    async def call(self, memory: Memory, caller: Caller, given: dict[str, Any]) -> Told:
+        """Check what was given, and do it."""
         if not self.is_for(caller):
             raise NotAllowed(
-                f"{self.name} is the owner's to decide: it needs a token of scope owner, or the command "
-                f"`afterglow {self.name}`, which the person can run"
+                f"{self.name} is the owner's to decide; it needs a token of scope owner"
                 if self.destroys
                 else f"{self.name} writes, and the token may only read; use one of scope agent or owner"
             )
-        return self.asked.model_validate(given)
+        return await self.act(memory, caller, self.asked.model_validate(given))
 
     def is_for(self, caller: Caller) -> bool:
         """Whether the caller may use it: to destroy is the owner's to decide, here as at every other door."""
-        if self.reads_only or caller.may == "owner":
-            return True
-        return caller.may == "agent" and (caller.asks_person or not self.destroys)
+        return self.reads_only or caller.may == "owner" or (caller.may == "agent" and not self.destroys)
 
     @property
     def output_schema(self) -> dict[str, Any] | None:
@@ -132,8 +112,6 @@ async def add_turn(memory: Memory, caller: Caller, new: asked.NewTurn) -> Told:
         new.role,
         new.text,
         session=new.session,
-        client_session=new.client_session or (None if new.session else caller.session),
-        late=new.late,
         trust=TRUST[new.role],
         origin="person" if new.role == "user" else "agent",
         key=new.key,
@@ -206,47 +184,19 @@ async def health(memory: Memory, caller: Caller, _: asked.Nothing) -> Told:
     return Told(text=f"Of the summaries of sessions {waiting}.{holder}{off}", data={"summarization": block})
 
 
-async def forgetting(memory: Memory, caller: Caller, wanted: asked.ForgetAsked) -> Question:
-    """What the person is asked before it is forgotten, with its first words, so that they know what it is."""
-    _check_exact(wanted)
-    if wanted.fact is not None:
-        fact = await memory.facts.show(caller.owner, wanted.fact)
-        return _question(caller, f"the fact “{_quoted(fact.content)}”", "fact", fact.id)
-    session = await memory.session(wanted.session or "", owner=caller.owner)
-    if wanted.first is None:
-        return _question(caller, f"session {session.id} with all its {session.turns:,} turns", "session", session.id)
-    last = wanted.last or wanted.first
-    Span(first_seq=wanted.first, last_seq=last)
-    turn, _ = await memory.turn(session, wanted.first), await memory.turn(session, last)
-    which = f"turns {wanted.first} to {last} of session {session.id}, which begin “{_quoted(turn.text)}”"
-    return _question(caller, which, "turn", session.id, str(wanted.first), str(last))
-
-
-def _question(caller: Caller, what: str, *command: str) -> Question:
-    text = f"May {what} be forgotten, with all that was made of it? This cannot be undone."
-    return Question(
-        text=told.line(text), command=shlex.join(["afterglow", "forget", *command, "--owner", caller.owner])
-    )
-
-
-def _quoted(text: str) -> str:
-    return text if len(text) <= _QUOTED_CHARS_MAX else f"{text[:_QUOTED_CHARS_MAX]}…"
-
-
-def _check_exact(wanted: asked.ForgetAsked) -> None:
+async def forget(memory: Memory, caller: Caller, wanted: asked.ForgetAsked) -> Told:
     turns = wanted.first is not None or wanted.last is not None
     if (wanted.fact is None) == (wanted.session is None) or (wanted.fact and (turns or wanted.whole_session)):
         raise BadInput("name one thing to forget: a fact; a session with `first`; or a session with `whole_session`")
-    whole = wanted.whole_session or wanted.fact is not None
-    if (wanted.first is None) != whole or (wanted.last is not None and wanted.first is None):
-        raise BadInput("say which turns with `first` and `last`, or that it is the whole session; one of the two")
-
-
-async def forget(memory: Memory, caller: Caller, wanted: asked.ForgetAsked) -> Told:
-    _check_exact(wanted)
     if wanted.fact is not None:
         await memory.facts.forget(caller.owner, wanted.fact)
         return _gone(Gone(facts=1), f"fact {wanted.fact}")
+    return await _forget_said(memory, caller, wanted)
+
+
+async def _forget_said(memory: Memory, caller: Caller, wanted: asked.ForgetAsked) -> Told:
+    if (wanted.first is None) != wanted.whole_session or (wanted.last is not None and wanted.first is None):
+        raise BadInput("say which turns with `first` and `last`, or that it is the whole session; one of the two")
     session = await memory.session(wanted.session or "", owner=caller.owner)
     if wanted.first is None:
         done, what = await memory.forget.session(session), f"session {session.id}"
@@ -349,12 +299,11 @@ _ALL = (
         name="forget",
         title="Forget for good",
         about="Forget one fact, a run of turns, or one session, with all that was made of it. It cannot be undone, so do it "
-        "only when the person asked for exactly this; the person may be asked to confirm it. A whole owner cannot be "
-        "forgotten here.",
+        "only when the person asked for exactly this. A whole owner cannot be forgotten here.",
         asked=asked.ForgetAsked,
         act=forget,
         reads_only=False,
-        question=forgetting,
+        destroys=True,
         repeats=False,
         gives=Gone,
     ),

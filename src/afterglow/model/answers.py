@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from math import inf
-from typing import Any, cast
+from dataclasses import dataclass
 
 from pydantic import BaseModel, ValidationError
 
-from afterglow.errors import ModelStopped
 from afterglow.model import Completion, PaidAnswer, Request, ToolCall
 from afterglow.spend import Usage
 
@@ -59,31 +56,6 @@ def completion(answer: Answer, request: Request, name: str) -> Completion:
     return Completion(
         text=text, model=name, usage=answer.usage, cost_usd=answer.cost_usd, data=data, calls=answer.calls
     )
-
-
-def fitting(done: object, request: Request, name: str) -> Completion:
-    """What a model of any make gave, if it answers the request. The data it left out are read from its text."""
-    if fault := _fault(done):
-        raise ModelStopped(f"{name}: complete(request) must give an afterglow.Completion {fault}")
-    given = cast("Completion", done)
-    if request.schema is None or isinstance(given.data, request.schema):
-        return given
-    data = filled(request.schema, without_thoughts(given.text).strip())
-    if data is None:
-        raise PaidAnswer(f"{name} gave no valid JSON of a {request.schema.__name__}", given.usage, given.cost_usd)
-    return replace(given, data=data)
-
-
-def _fault(done: Any) -> str:
-    """What is wrong with what should be a completion; empty where nothing is."""
-    if not isinstance(done, Completion):
-        return f"and not a {type(done).__name__}"
-    text, usage, cost = cast("tuple[Any, Any, Any]", (done.text, done.usage, done.cost_usd))
-    if not isinstance(text, str):
-        return f"whose text is text and not a {type(text).__name__}"
-    if not isinstance(usage, Usage) or min(usage.input_tokens, usage.output_tokens) < 0:
-        return "whose usage is an afterglow.Usage with no negative number"
-    return "" if cost is None or 0 <= cost < inf else "whose cost_usd is no negative number, or None"
 
 
 def without_thoughts(text: str) -> str:

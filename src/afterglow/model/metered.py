@@ -18,7 +18,6 @@ from afterglow.errors import (
     ModelTooLong,
 )
 from afterglow.model import CallLost, Completion, Model, PaidAnswer, Priced, Request, Streaming
-from afterglow.model.answers import fitting
 from afterglow.model.offline import NAME as OFFLINE
 from afterglow.spend import (
     Amount,
@@ -90,7 +89,7 @@ class Metered:
         with self._let_through():
             reservation = await self._reserve(request)
             try:
-                done = fitting(await self._model.complete(request), request, self.name)
+                done = await self._model.complete(request)
             except ModelError as error:
                 self._note(error)
                 await self._settle_failed(reservation, error)
@@ -112,18 +111,15 @@ class Metered:
             return
         await self._heed_wish()
         with self._let_through():
-            reservation, done = await self._reserve(request), None
+            reservation = await self._reserve(request)
             try:
                 async with aclosing(self._model.stream(request)) as pieces:
                     async for piece in pieces:
                         # It is settled before it is handed on: who has it may stop listening.
                         if isinstance(piece, Completion):
-                            piece = done = fitting(piece, request, self.name)
                             self._breaker = call_succeeded(self._breaker)
-                            await self._settle(reservation, done.usage, done.cost_usd)
+                            await self._settle(reservation, piece.usage, piece.cost_usd)
                         yield piece
-                if done is None:
-                    raise CallLost(f"{self.name}: stream(request) ended without the completion that it must end with")
             except ModelError as error:
                 self._note(error)
                 await self._settle_failed(reservation, error)

@@ -16,12 +16,8 @@ from dataclasses import dataclass
 from afterglow.search import words
 from afterglow.store.search import Indexed, Kind, Matches, Record, RecordKind, Sought
 
-NEAR_MIN = 0.25
-"""What is not so near is not about it; where not even the nearest is, nearness tells nothing.
-
-Seven in ten of LoCoMo's answers are so near to their question. Among five turns of another conversation one is, for one
-question in fifteen. At 0.2 these are eight in ten and one in four, at 0.3 six in ten and one in twenty-five.
-"""
+NEAR_MIN = 0.3
+"""What is not so near is not about it; where not even the nearest is, nearness tells nothing."""
 MEANING = 0.3
 """What nearness counts beside words. Found by `benchmarks/search_locomo.py`."""
 _EVERYTHING = Sought()

@@ -8,9 +8,8 @@ from typing import Any, cast
 
 import re2  # pyright: ignore[reportMissingTypeStubs]
 
-from afterglow.store.sqlite_watch import chunks_of
-
 _MEMORY_BYTES_MAX = 256 << 20
+_CHUNK_BYTES = 16 << 20
 
 
 class Literals:
@@ -33,9 +32,9 @@ class Literals:
 
     def _chunks(self, path: Path) -> Iterator[bytes]:
         try:
-            with chunks_of(path) as chunks:
+            with path.open("rb") as file:
                 kept = b""
-                for chunk in chunks:
+                while chunk := file.read(_CHUNK_BYTES):
                     yield kept + chunk
                     kept = (kept + chunk)[-self._longest + 1 :] if self._longest > 1 else b""
         except FileNotFoundError:

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 from afterglow.settings import values
 from afterglow.settings.compaction import Misfits
 from afterglow.settings.text import Told, shown
-from afterglow.settings.values import A_MODEL, Contradictions, Table, Texts, TextsOrNone, number, taken
+from afterglow.settings.values import A_MODEL, Contradictions, Table, number
 
 OwnTool = Literal[
     "file_list", "file_read", "memory_search", "expand", "record_goal", "schedule_task", "list_tasks", "cancel_task"
@@ -44,12 +44,12 @@ class AnsweringSettings(Table):
     tokens_max: int = number(2_000, 16, 100_000, "The most tokens of one answer.")
     deadline_seconds: float = number(180, 1, 3600, "The longest time that one call of the model takes.")
     tools: Annotated[
-        Texts[OwnTool], Told(allowed=f"any of {', '.join(OWN_TOOLS)}", default="all of them", example=OWN_TOOLS)
-    ] = taken(OWN_TOOLS, "The tools of Afterglow's own that the model may use.")
+        tuple[OwnTool, ...], Told(allowed=f"any of {', '.join(OWN_TOOLS)}", default="all of them", example=OWN_TOOLS)
+    ] = Field(default=OWN_TOOLS, description="The tools of Afterglow's own that the model may use.")
     mcp_servers: Annotated[
-        TextsOrNone,
+        tuple[str, ...] | None,
         Told(allowed="names of tables [mcp_servers.NAME]", default="all that are declared", example=("files",)),
-    ] = taken(None, "The MCP servers whose tools the model may use.", most=100)
+    ] = Field(default=None, max_length=100, description="The MCP servers whose tools the model may use.")
     tool_rounds_max: int = number(8, 0, 100, "After so many rounds of tools the model must answer without any.")
     tool_calls_max: int = number(
         32, 1, 1000, "The most calls of tools in one reply; the model is told of those not made."
@@ -75,22 +75,22 @@ class McpServerSettings(Table):
     """An MCP server whose tools the agent may use."""
 
     command: Annotated[
-        Texts[str],
+        tuple[str, ...],
         Told(
             allowed='up to 100 texts: a program and its arguments, such as ["npx", "-y", "some-server"]',
             default="none",
             example=(),
         ),
-    ] = taken((), "The program that is the server, where it has no address.", most=100)
+    ] = Field(default=(), max_length=100, description="The program that is the server, where it has no address.")
     address: Annotated[
         str | None,
         Told(allowed="https://… or http://…", default="none", example="https://example.org/mcp"),
         AfterValidator(values.base_url),
     ] = Field(default=None, max_length=4096, description="Where it is found, over streamable HTTP.")
     environment: Annotated[
-        Texts[str],
+        tuple[str, ...],
         Told(allowed="names of environment variables", default="none", example=("GITHUB_TOKEN",)),
-    ] = taken((), "The variables of this process that the program is given.", most=100)
+    ] = Field(default=(), max_length=100, description="The variables of this process that the program is given.")
     password_env: Annotated[
         str | None,
         Told(allowed="the name of an environment variable", default="none", example="NOTES_TOKEN", secret=True),

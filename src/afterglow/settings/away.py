@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field, field_validator
 from afterglow.awake import AwakeHours
 from afterglow.settings import values
 from afterglow.settings.text import Told, shown
-from afterglow.settings.values import Section, Table, Tables, number, taken
+from afterglow.settings.values import Table, number
 from afterglow.turns import Binding
 
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
@@ -115,9 +115,9 @@ class AwayTable(Table):
         description="When what happened is told every day unasked, by the clock of awake_hours.zone or zone.",
     )
     awake_hours: Annotated[
-        Section[AwakeHoursSettings | None],
+        AwakeHoursSettings | None,
         Told(allowed="a table with start, end and zone", default="at any hour"),
-    ] = taken(None, "When the person may be written to unasked; what is due at night waits.")
+    ] = Field(default=None, description="When the person may be written to unasked; what is due at night waits.")
 
     def zone_or(self, zone: str) -> str:
         """The zone of the person's clock; this one, where none is named."""
@@ -143,9 +143,9 @@ class AwaySettings(AwayTable):
     """The digest for people who were away."""
 
     bindings: Annotated[
-        Tables[BindingAwaySettings],
+        tuple[BindingAwaySettings, ...],
         Told(allowed="tables, each with a channel, maybe a sender, and any of these keys"),
-    ] = taken((), "What is otherwise for some of those who write.", most=1_000)
+    ] = Field(default=(), max_length=1_000, description="What is otherwise for some of those who write.")
 
     @field_validator("bindings")
     @classmethod

@@ -9,12 +9,11 @@ from typing import Any, cast
 from pydantic import BaseModel, ValidationError
 
 from afterglow.settings.answering import McpServerSettings
-from afterglow.settings.away import AwakeHoursSettings, BindingAwaySettings
 from afterglow.settings.compaction import ContextSourceSettings
 from afterglow.settings.file import KeyPath, SettingsFile
 from afterglow.settings.sources import SourceSettings
 from afterglow.settings.tables import SECTIONS_OF_AGENTS, TABLES_BY_NAME, AgentSettings, Settings
-from afterglow.settings.text import NAME, Leaf, leaves_of, no_table, not_allowed, sections_of, shown, unknown
+from afterglow.settings.text import NAME, Leaf, leaves_of, not_allowed, sections_of, shown, unknown
 from afterglow.settings.values import Contradictions
 
 LEAVES: Mapping[str, Leaf] = {leaf.key: leaf for leaf in leaves_of(Settings)}
@@ -26,8 +25,6 @@ _PLACES: Mapping[type[BaseModel], tuple[str, ...]] = {
     **{table: (name,) for name, table in SECTIONS.items()},
     ContextSourceSettings: ("compaction", "context_sources"),
     AgentSettings: ("agents",),
-    AwakeHoursSettings: ("away_summary", "awake_hours"),
-    BindingAwaySettings: ("away_summary", "bindings"),
     SourceSettings: ("sources", NAME),
     McpServerSettings: ("mcp_servers", NAME),
 }
@@ -96,8 +93,7 @@ def _errors(table: type[BaseModel], data: Mapping[str, Any]) -> list[Mapping[str
     try:
         table.model_validate(data)
     except ValidationError as error:
-        found = error.errors(include_url=False)
-        return [each for each in found if each["type"] != "default_factory_not_called"]  # it follows from another
+        return list(error.errors(include_url=False))
     return []
 
 
@@ -131,8 +127,6 @@ def _problem(detail: Mapping[str, Any], given: Mapping[str, Given], reason: str)
     if detail["type"] == "extra_forbidden":
         return unknown(key, where, _keys_beside(names))
     value = None if detail["type"] == "missing" else detail["input"]
-    if key in SECTIONS:
-        return no_table(key, where, value, SECTIONS[key].model_fields)
     return not_allowed(_leaf_at(names), shown(key)[1:-1], where, value, reason)
 
 

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 
 from afterglow.settings import values
 from afterglow.settings.text import Told, shown
-from afterglow.settings.values import A_MODEL, DAY_SECONDS, Contradictions, Table, Tables, number, taken
+from afterglow.settings.values import A_MODEL, DAY_SECONDS, Contradictions, Table, number
 
 Misfits = Iterator[tuple[tuple[str | int, ...], str]]
 """The way to each key that does not fit, inside the table, and a sentence."""
@@ -19,8 +19,6 @@ Misfits = Iterator[tuple[tuple[str | int, ...], str]]
 
 _BLOCK_TOKENS = 80
 """With less room for each block of a level, and as much for the next level, blocks say nothing."""
-_SHARE_OF_BLOCKS = 4
-"""Blocks have this part of the limit where no budget is set for them."""
 
 
 class ContextSourceSettings(Table):
@@ -75,62 +73,38 @@ class CompactionSettings(Table):
         AfterValidator(values.base_url),
     ] = Field(default=None, max_length=4096, description="Where the model is found.")
     fanout: int = number(6, 2, 100, "So many blocks are folded into one that is coarser.")
-    block_budget_tokens: Annotated[
-        int | None, Told(default="a quarter of context.context_limit_tokens; more where fanout is large", example=2_000)
-    ] = number(None, 100, 10_000_000, "The most tokens that all blocks have in a context.")
+    block_budget_tokens: int = number(2_000, 100, 10_000_000, "The most tokens that all blocks have in a context.")
     gap_seconds: float = number(900, 0, 366 * DAY_SECONDS, "After a longer silence, sources report up to now.")
     deadline_seconds: float = number(60, 0.1, 3600, "The longest time that one call of the model takes.")
     in_library: bool = Field(
         default=True, description="Whether a Memory in a program folds the contexts of its own sessions."
     )
     context_sources: Annotated[
-        Tables[ContextSourceSettings],
+        tuple[ContextSourceSettings, ...],
         Told(allowed="up to 100 tables, each with a source: [[compaction.context_sources]] in TOML"),
         AfterValidator(_asked_once),
-    ] = taken((), "The sources that are asked, in the order of the context.", most=100)
+    ] = Field(default=(), max_length=100, description="The sources that are asked, in the order of the context.")
 
     def overridden_by(self, other: CompactionSettings) -> CompactionSettings:
         """These settings, with those in their place that were given for the other."""
         given = {name: getattr(other, name) for name in other.model_fields_set}
         return self.model_copy(update=given) if given else self
 
-    def over(self, context_limit_tokens: int, own: Collection[str]) -> Misfits:
-        """What cannot fit in a context of so many tokens, told at a key that is among `own`, those that were given."""
+    def over(self, context_limit_tokens: int) -> Misfits:
+        """What cannot fit in a context of so many tokens."""
         limit = (
             f"context.context_limit_tokens, which is {shown(context_limit_tokens)}; lower the one or raise the other"
         )
         if self.keep_recent >= context_limit_tokens:
             yield ("keep_recent",), f"so many turns as {shown(self.keep_recent)} cannot stay under {limit}"
-        budget, least = self.block_budget_tokens, self._least_budget_tokens
-        blocks = f"a level of {shown(self.fanout)} blocks takes {shown(least)} tokens"
-        if budget is None:
-            if least >= context_limit_tokens:
-                yield ("fanout",), f"{blocks}, which is not under {limit}"
-            return
-        if budget < least and "block_budget_tokens" in own:
+        if self.block_budget_tokens < self.fanout * _BLOCK_TOKENS:
             yield (
                 ("block_budget_tokens",),
-                f"{shown(budget)} is too little for blocks of {_BLOCK_TOKENS} tokens, of which a level holds "
+                f"{shown(self.block_budget_tokens)} is too little for blocks of {_BLOCK_TOKENS} tokens, of which a level holds "
                 f"up to compaction.fanout, which is {shown(self.fanout)}; raise the one or lower the other",
             )
-        elif budget < least:
-            yield (
-                ("fanout",),
-                f"{blocks}, which is over compaction.block_budget_tokens, which is {shown(budget)}; lower the one or "
-                "raise the other",
-            )
-        if budget >= context_limit_tokens:
-            yield ("block_budget_tokens",), f"{shown(budget)} is not under {limit}"
-
-    def block_budget_in(self, context_limit_tokens: int) -> int:
-        """The most tokens that all blocks have in a context of so many: as given, and else a share of it."""
-        if self.block_budget_tokens is not None:
-            return self.block_budget_tokens
-        return max(context_limit_tokens // _SHARE_OF_BLOCKS, self._least_budget_tokens)
-
-    @property
-    def _least_budget_tokens(self) -> int:
-        return self.fanout * _BLOCK_TOKENS
+        if self.block_budget_tokens >= context_limit_tokens:
+            yield ("block_budget_tokens",), f"{shown(self.block_budget_tokens)} is not under {limit}"
 
     def undeclared(self, names: Collection[str]) -> Misfits:
         """The sources that are asked and are not among these names."""

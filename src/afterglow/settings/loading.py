@@ -21,7 +21,7 @@ from afterglow.settings.effect import rows_of
 from afterglow.settings.file import KeyPath, SettingsFile
 from afterglow.settings.sources import path_in
 from afterglow.settings.tables import TABLES_BY_NAME, Settings
-from afterglow.settings.text import PREFIX, no_table, unknown
+from afterglow.settings.text import PREFIX, shown, unknown
 from afterglow.settings.values import SQLITE, absolute
 
 _RESERVED = re.compile(r"AFTERGLOW_(SETTINGS|TOKEN|FAILPOINTS|TEST_\w+)")
@@ -118,7 +118,8 @@ def _from_file(file: SettingsFile, problems: list[str]) -> dict[str, Given]:
         if key in LEAVES and LEAVES[key].path == path and not LEAVES[key].listed:
             given[key] = Given(value=_anchored(key, _plain(value), file.path.parent), source=str(file.path), file=file)
         elif key in SECTIONS:
-            problems.append(no_table(key, file.where(path), value, SECTIONS[key].model_fields))
+            keys = ", ".join(SECTIONS[key].model_fields)
+            problems.append(f"{key} ({file.where(path)}): {shown(value)} is not allowed; give a table with {keys}")
         else:
             known = (*SECTIONS, *TABLES_BY_NAME, "agents") if isinstance(value, Mapping) else LEAVES
             problems.append(unknown(key, file.where(path), known))
@@ -173,9 +174,9 @@ def _begun_at(folder: Path, path: str) -> str:
 
 
 def _plain(value: Any, depth: int = _TABLES_DEEP) -> Any:
-    """The value without keys that have nothing after them."""
+    """The value with tuples for lists, and without keys that have nothing after them."""
     if isinstance(value, list) and depth:
-        return [_plain(one, depth - 1) for one in cast("list[Any]", value)]
+        return tuple(_plain(one, depth - 1) for one in cast("list[Any]", value))
     if isinstance(value, Mapping) and depth:
         items = cast("Mapping[Any, Any]", value).items()
         return {str(key): _plain(one, depth - 1) for key, one in items if one is not None}

@@ -29,17 +29,12 @@ class Setting(NamedTuple):
 
 def describe(loaded: Loaded) -> list[Setting]:
     """Every setting in effect, with its source and meaning, fit to be printed."""
-    settings = loaded.settings
-    unset = {
-        "database": f"{SQLITE}{settings.sqlite_path}",
-        "compaction.block_budget_tokens": settings.compaction.block_budget_in(settings.context.context_limit_tokens),
-        "boot.tokens_max": settings.boot_tokens_max,
-    }
+    where = {"database": f"{SQLITE}{loaded.settings.sqlite_path}"}
     return [
         Setting(
-            row.key, unset.get(row.key) if row.value is None else row.value, loaded.sources[row.key], row.leaf.meaning
+            row.key, where.get(row.key) if row.value is None else row.value, loaded.sources[row.key], row.leaf.meaning
         )
-        for row in rows_of(settings)
+        for row in rows_of(loaded.settings)
     ]
 
 

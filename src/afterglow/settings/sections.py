@@ -8,13 +8,13 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from afterglow.settings import values
 from afterglow.settings.text import Told, shown
-from afterglow.settings.values import DAY_SECONDS, MIB, Table, Texts, number, taken
+from afterglow.settings.values import DAY_SECONDS, MIB, Table, number
 
 
 class LogSettings(Table):
     """The log of turns."""
 
-    turn_bytes_max: int = number(16 * MIB, 1024, 512 * MIB, "The most bytes one turn may have; a larger is refused.")
+    turn_bytes_max: int = number(256 * MIB, 1024, 512 * MIB, "The most bytes one turn may have; a larger is refused.")
     turn_shown_chars: int = number(
         24_000, 1_000, 10_000_000, "A turn of more characters is shown to models as its head and tail."
     )
@@ -29,30 +29,16 @@ class StoreSettings(Table):
     readers: int = number(4, 1, 64, "Connections that read from SQLite.")
     pool_max: int = number(10, 1, 1_000, "The most connections to PostgreSQL.")
     pool_timeout_seconds: float = number(10, 0.1, 600, "How long to wait for a free connection to PostgreSQL.")
-    prepared_statements: bool = Field(
-        default=True,
-        description="Whether PostgreSQL keeps statements prepared; false behind a pooler that parts transactions.",
-    )
 
 
 class WorkSettings(Table):
     """Background work."""
 
     lease_max_seconds: float = number(3600, 0.1, 7 * DAY_SECONDS, "A lease that would last longer counts as over.")
-    lease_seconds: Annotated[float, Told(default="120, or lease_max_seconds if that is less", example=120)] = Field(
-        default_factory=lambda given: min(120, given["lease_max_seconds"]),
-        ge=0.1,
-        le=7 * DAY_SECONDS,
-        description="How long a claim lasts unless it is renewed.",
-    )
+    lease_seconds: float = number(120, 0.1, 7 * DAY_SECONDS, "How long a claim lasts unless it is renewed.")
     attempts_max: int = number(5, 1, 1_000, "Work that failed so often is parked.")
     backoff_max_seconds: float = number(3600, 0, 31 * DAY_SECONDS, "The longest wait after a failure.")
-    backoff_seconds: Annotated[float, Told(default="30, or backoff_max_seconds if that is less", example=30)] = Field(
-        default_factory=lambda given: min(30, given["backoff_max_seconds"]),
-        ge=0,
-        le=31 * DAY_SECONDS,
-        description="The wait after the first failure; it doubles each time.",
-    )
+    backoff_seconds: float = number(30, 0, 31 * DAY_SECONDS, "The wait after the first failure; it doubles each time.")
     parked_retry_seconds: float = number(DAY_SECONDS, 1, 366 * DAY_SECONDS, "How often parked work is tried again.")
     act_seconds_max: float = number(900, 1, DAY_SECONDS, "Work that takes longer is broken off, and tried again.")
     poll_seconds: float = number(1.0, 0.01, 3600, "How often to look for work when nothing announces it.")
@@ -160,8 +146,8 @@ class ServerSettings(Table):
     )
     port: int = number(8765, 0, 65_535, "The port to listen on; 0 takes any that is free.")
     allowed_hosts: Annotated[
-        Texts[Annotated[str, AfterValidator(values.host)]], Told(allowed=f"up to 100 of: {_A_HOST}")
-    ] = taken((), "More names by which browsers may reach the server.", most=100)
+        tuple[Annotated[str, AfterValidator(values.host)], ...], Told(allowed=f"up to 100 of: {_A_HOST}")
+    ] = Field(default=(), max_length=100, description="More names by which browsers may reach the server.")
     open_locally: bool = Field(
         default=False,
         description="Whether programs on this machine may read without a token; all who have a login here could.",

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, ValidationInfo, field_serializer, field_validator, model_validator
 
 from afterglow.settings.text import Told, masked
-from afterglow.settings.values import Contradictions, Table, Texts, absolute, number, one_line, taken, url
+from afterglow.settings.values import Contradictions, Table, absolute, number, one_line, url
 
 SourceKind = Literal["calendar", "mail", "http", "command", "mcp", "agent"]
 KINDS: tuple[SourceKind, ...] = get_args(SourceKind)
@@ -70,10 +70,14 @@ class SourceSettings(Table):
         AfterValidator(one_line),
     ] = Field(default=None, max_length=4096, description="Where it is found. No password stands in it.")
     command: Annotated[
-        Texts[str],
+        tuple[str, ...],
         Told(allowed="up to 100 texts: a program and its arguments", default="none", example=("khal", "list")),
         AfterValidator(_command),
-    ] = taken((), "command, mcp: the program to run, where it is not found at an address.", most=100)
+    ] = Field(
+        default=(),
+        max_length=100,
+        description="command, mcp: the program to run, where it is not found at an address.",
+    )
     username: Annotated[
         str | None,
         Told(allowed="text in printable characters", default="the one in the address, if any", example="kate"),

@@ -12,7 +12,6 @@ from afterglow.settings import values
 from afterglow.settings.text import WORDS, Told, shown, value_text
 from afterglow.settings.values import A_MODEL, DAY_SECONDS, Table, number
 
-_BOOT_TOKENS = 600
 _FLAGS = {"auto": "auto", **{word: value_text(truth) for word, truth in WORDS.items()}}
 
 
@@ -63,14 +62,11 @@ class BootSettings(Table):
     """What a new session begins with: what earlier ones of its owner left."""
 
     summaries: int = number(3, 0, 100, "How many summaries, the newest; 0 gives an empty context.")
-    tokens_max: Annotated[
-        int | None,
-        Told(default=f"{_BOOT_TOKENS}, or half of context.context_limit_tokens if that is less", example=600),
-    ] = number(None, 50, 100_000, "The most tokens that they have in the context.")
+    tokens_max: int = number(600, 50, 100_000, "The most tokens that they have in the context.")
 
     def over(self, context_limit_tokens: int) -> Iterator[tuple[tuple[str], str]]:
-        """What does not fit in a context of so many tokens."""
-        if self.tokens_max is not None and self.tokens_max >= context_limit_tokens:
+        """What does not fit in a context of so many tokens. A default is made to fit instead."""
+        if "tokens_max" in self.model_fields_set and self.tokens_max >= context_limit_tokens:
             yield (
                 ("tokens_max",),
                 f"{shown(self.tokens_max)} is not under context.context_limit_tokens, "
@@ -78,8 +74,9 @@ class BootSettings(Table):
             )
 
     def tokens_max_in(self, context_limit_tokens: int) -> int:
-        """The most tokens in a context of so many: as given, and else at most half of it."""
-        return min(_BOOT_TOKENS, context_limit_tokens // 2) if self.tokens_max is None else self.tokens_max
+        """The most tokens in a context of so many: where it is left to its default, not over half of it."""
+        given = "tokens_max" in self.model_fields_set
+        return self.tokens_max if given else min(self.tokens_max, context_limit_tokens // 2)
 
 
 class SummariesSettings(Table):

@@ -7,7 +7,7 @@ checks, its error texts, its environment variable, `afterglow.example.toml` and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -42,28 +42,13 @@ from afterglow.settings.summaries import (
     timeout,
 )
 from afterglow.settings.text import Told, masked, shown
-from afterglow.settings.values import (
-    DAY_SECONDS,
-    SQLITE,
-    Contradictions,
-    Folder,
-    Section,
-    Table,
-    Tables,
-    TablesByName,
-    number,
-    taken,
-)
+from afterglow.settings.values import DAY_SECONDS, SQLITE, Contradictions, Table, number
 from afterglow.turns import NAME_CHARS_MAX, Binding
 
 SECTIONS_OF_AGENTS = ("compaction", "facts", "away_summary", "answering")
 """The sections that an agent may have for itself, with any of their keys."""
 TABLES_BY_NAME = ("sources", "mcp_servers")
 """The tables that have tables by names of one's own."""
-
-
-def _data_dir() -> Any:
-    return Path(platformdirs.user_data_dir("afterglow"))
 
 
 class AgentSettings(Table):
@@ -79,27 +64,35 @@ class AgentSettings(Table):
     )
     timeout_clear_seconds: OwnClear = timeout(None, "As at the top, for the sessions of this agent; 0 is never.")
     compaction: Annotated[
-        Section[CompactionSettings],
+        CompactionSettings,
         Told(allowed="a table with any of the keys of [compaction]", default="as in [compaction]"),
-    ] = taken(CompactionSettings(), "What is otherwise than in [compaction] for this agent; any of its keys.")
+    ] = Field(
+        default=CompactionSettings(),
+        description="What is otherwise than in [compaction] for this agent; any of its keys.",
+    )
     facts: Annotated[
-        Section[FactsSettings], Told(allowed="a table with any of the keys of [facts]", default="as in [facts]")
-    ] = taken(FactsSettings(), "What is otherwise than in [facts] for this agent; any of its keys.")
+        FactsSettings, Told(allowed="a table with any of the keys of [facts]", default="as in [facts]")
+    ] = Field(default=FactsSettings(), description="What is otherwise than in [facts] for this agent; any of its keys.")
     away_summary: Annotated[
-        Section[AwaySettings],
+        AwaySettings,
         Told(allowed="a table with any of the keys of [away_summary]", default="as in [away_summary]"),
-    ] = taken(AwaySettings(), "What is otherwise than in [away_summary] for this agent; any of its keys.")
+    ] = Field(
+        default=AwaySettings(),
+        description="What is otherwise than in [away_summary] for this agent; any of its keys.",
+    )
     answering: Annotated[
-        Section[AnsweringSettings],
-        Told(allowed="a table with any of the keys of [answering]", default="as in [answering]"),
-    ] = taken(AnsweringSettings(), "What is otherwise than in [answering] for this agent; any of its keys.")
+        AnsweringSettings, Told(allowed="a table with any of the keys of [answering]", default="as in [answering]")
+    ] = Field(
+        default=AnsweringSettings(),
+        description="What is otherwise than in [answering] for this agent; any of its keys.",
+    )
 
 
 class Settings(Table):
     """Settings of Afterglow."""
 
     data_dir: Annotated[
-        Folder,
+        Path,
         Told(
             allowed="the path of a folder",
             default="the user's data folder, such as ~/.local/share/afterglow",
@@ -107,7 +100,7 @@ class Settings(Table):
         ),
         BeforeValidator(values.absolute),
     ] = Field(
-        default_factory=_data_dir,
+        default_factory=lambda: Path(platformdirs.user_data_dir("afterglow")),
         description="The folder of everything Afterglow keeps.",
     )
     database: Annotated[
@@ -168,32 +161,32 @@ class Settings(Table):
     timeout_clear_seconds: float = timeout(
         3600, "So long after that summary the context is cleared and the session closed; 0 is never."
     )
-    log: Section[LogSettings] = taken(LogSettings())
-    store: Section[StoreSettings] = taken(StoreSettings())
-    work: Section[WorkSettings] = taken(WorkSettings())
-    search: Section[SearchSettings] = taken(SearchSettings())
-    context: Section[ContextSettings] = taken(ContextSettings())
+    log: LogSettings = LogSettings()
+    store: StoreSettings = StoreSettings()
+    work: WorkSettings = WorkSettings()
+    search: SearchSettings = SearchSettings()
+    context: ContextSettings = ContextSettings()
     sources: Annotated[
-        TablesByName[SourceSettings],
+        dict[str, SourceSettings],
         Told(allowed="a table for each, by name: [sources.calendar-hand] in TOML", example="calendar-hand"),
-    ] = taken({}, "What may be asked about a time window, by name.", most=1_000)
-    compaction: Section[CompactionSettings] = taken(CompactionSettings())
-    boot: Section[BootSettings] = taken(BootSettings())
-    summaries: Section[SummariesSettings] = taken(SummariesSettings())
-    facts: Section[FactsSettings] = taken(FactsSettings())
-    away_summary: Section[AwaySettings] = taken(AwaySettings())
+    ] = Field(default={}, max_length=1_000, description="What may be asked about a time window, by name.")
+    compaction: CompactionSettings = CompactionSettings()
+    boot: BootSettings = BootSettings()
+    summaries: SummariesSettings = SummariesSettings()
+    facts: FactsSettings = FactsSettings()
+    away_summary: AwaySettings = AwaySettings()
     mcp_servers: Annotated[
-        TablesByName[McpServerSettings],
+        dict[str, McpServerSettings],
         Told(allowed="a table for each, by name: [mcp_servers.files] in TOML", example="files"),
-    ] = taken({}, "MCP servers whose tools agents may use, by name.", most=100)
-    answering: Section[AnsweringSettings] = taken(AnsweringSettings())
-    spend: Section[SpendSettings] = taken(SpendSettings())
-    server: Section[ServerSettings] = taken(ServerSettings())
-    mcp: Section[McpSettings] = taken(McpSettings())
+    ] = Field(default={}, max_length=100, description="MCP servers whose tools agents may use, by name.")
+    answering: AnsweringSettings = AnsweringSettings()
+    spend: SpendSettings = SpendSettings()
+    server: ServerSettings = ServerSettings()
+    mcp: McpSettings = McpSettings()
     agents: Annotated[
-        Tables[AgentSettings],
+        tuple[AgentSettings, ...],
         Told(allowed="up to 10_000 tables, each with an id: [[agents]] in TOML, `- id: kate` in YAML"),
-    ] = taken((), "The agents that have settings of their own.", most=10_000)
+    ] = Field(default=(), max_length=10_000, description="The agents that have settings of their own.")
 
     @field_validator("agents")
     @classmethod
@@ -213,7 +206,7 @@ class Settings(Table):
     @field_validator("compaction")
     @classmethod
     def _fits_the_context(cls, compaction: CompactionSettings, info: ValidationInfo) -> CompactionSettings:
-        if found := list(_misfits(compaction, info.data, compaction.model_fields_set)):
+        if found := list(_misfits(compaction, info.data)):
             raise Contradictions(found)
         return compaction
 
@@ -234,13 +227,11 @@ class Settings(Table):
     @field_validator("agents")
     @classmethod
     def _fit_the_context(cls, agents: tuple[AgentSettings, ...], info: ValidationInfo) -> tuple[AgentSettings, ...]:
-        everyones = info.data.get("compaction", CompactionSettings())
         found = [
             ((place, "compaction", *path), reason)
             for place, agent in enumerate(agents)
-            if (own := agent.compaction.model_fields_set)
-            for path, reason in _misfits(everyones.overridden_by(agent.compaction), info.data, own)
-            if path[0] in own  # the rest is as in [compaction], which is checked itself
+            for path, reason in _misfits(agent.compaction, info.data)
+            if path[0] in agent.compaction.model_fields_set  # the rest is as in [compaction], which is checked itself
         ]
         servers = info.data.get("mcp_servers", {})
         for place, agent in enumerate(agents):
@@ -312,11 +303,9 @@ class Settings(Table):
         return self.boot.tokens_max_in(self.context.context_limit_tokens)
 
 
-def _misfits(
-    compaction: CompactionSettings, data: Mapping[str, Any], own: Collection[str]
-) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def _misfits(compaction: CompactionSettings, data: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """What does not fit the limit of the context, or the sources. `data` has of them what is right in itself."""
     if context := data.get("context"):
-        yield from compaction.over(context.context_limit_tokens, own)
+        yield from compaction.over(context.context_limit_tokens)
     if "sources" in data:
         yield from compaction.undeclared(data["sources"])

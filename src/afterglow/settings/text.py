@@ -26,7 +26,6 @@ NAME = "NAME"
 
 _KINDS: dict[Any, str] = {
     int: "whole number",
-    int | None: "whole number",
     float: "number",
     float | None: "number",
     bool: "true or false",
@@ -226,11 +225,6 @@ def not_allowed(leaf: Leaf, key: str, where: str, value: Any, reason: str) -> st
     if leaf.inherited:
         otherwise = f", or leave it out to have it as in [{leaf.path[0]}]"
     return f"{key} ({where}): {shown(value, leaf)} is not allowed; give {leaf.allowed}{quotes}{otherwise}"
-
-
-def no_table(key: str, where: str, value: Any, keys: Iterable[str]) -> str:
-    """The sentence for what stands in the place of a section and is none."""
-    return f"{key} ({where}): {shown(value)} is not allowed; give a table with {', '.join(keys)}"
 
 
 def unknown(name: str, where: str, known: Iterable[str]) -> str:

@@ -7,12 +7,12 @@ import ipaddress
 import os
 import re
 import zoneinfo
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from afterglow.errors import BadInput, BadSettings
 from afterglow.settings.text import shown
@@ -54,49 +54,6 @@ class Table(BaseModel):
         __init__.__pydantic_base_init__ = True
 
 
-T = TypeVar("T")
-
-if TYPE_CHECKING:
-    Held = TypeVar("Held")
-    Given = TypeVar("Given")
-
-    class Takes(Generic[Held, Given]):
-        """A field that holds the one type and takes the other, as the checkers of types see it."""
-
-        def __get__(self, instance: object, owner: Any) -> Held: ...
-        def __set__(self, instance: object, value: Given) -> None: ...
-
-    Folder = Takes[Path, Path | str]
-    Texts = Takes[tuple[T, ...], Sequence[T]]
-    TextsOrNone = Takes[tuple[str, ...] | None, Sequence[str] | None]
-    Section = Takes[T, T | Mapping[str, Any]]
-    Tables = Takes[tuple[T, ...], Sequence[T | Mapping[str, Any]]]
-    TablesByName = Takes[dict[str, T], Mapping[str, T | Mapping[str, Any]]]
-else:
-
-    def _table(value: Any) -> Any:
-        return dict(value) if isinstance(value, Mapping) else value
-
-    def _several(value: Any) -> Any:
-        is_list = isinstance(value, Sequence) and not isinstance(value, str | bytes)
-        return tuple(map(_table, value)) if is_list else value
-
-    def _by_name(value: Any) -> Any:
-        return {name: _table(one) for name, one in value.items()} if isinstance(value, Mapping) else value
-
-    Folder = Path
-    Texts = Annotated[tuple[T, ...], BeforeValidator(_several)]
-    TextsOrNone = Annotated[tuple[str, ...] | None, BeforeValidator(_several)]
-    Section = Annotated[T, BeforeValidator(_table)]
-    Tables = Annotated[tuple[T, ...], BeforeValidator(_several)]
-    TablesByName = Annotated[dict[str, T], BeforeValidator(_by_name)]
-
-
-def taken(default: Any, description: str | None = None, *, most: int | None = None) -> Any:
-    """The default of a field that takes more than it holds."""
-    return Field(default=default, max_length=most, description=description)
-
-
 class Contradictions(ValueError):
     """What is wrong between several keys: for each the way to the key that is to be changed, and a sentence."""
 
@@ -105,7 +62,7 @@ class Contradictions(ValueError):
         super().__init__("; ".join(f"{'.'.join(map(str, path))}: {reason}" for path, reason in self.found))
 
 
-def number(default: float | None, low: float, high: float, description: str) -> Any:
+def number(default: float, low: float, high: float, description: str) -> Any:
     """A number, which always has limits."""
     return Field(default=default, ge=low, le=high, description=description)
 

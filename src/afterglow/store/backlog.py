@@ -8,9 +8,7 @@ from afterglow.store.transaction import Row, Tx
 from afterglow.work import Backlog, Kind, State, Work, WorkPlace
 
 
-def work_list(
-    tx: Tx, state: State | None, kind: Kind | None, subject: str | None, limit: int, after: WorkPlace | None
-) -> list[Work]:
+def work_list(tx: Tx, state: State | None, kind: Kind | None, limit: int, after: WorkPlace | None) -> list[Work]:
     wanted = {
         None: "TRUE",
         "parked": "parked_at IS NOT NULL AND lease_until IS NULL",
@@ -21,12 +19,10 @@ def work_list(
     now = now_us(tx)
     rows = tx.rows(
         f"""SELECT * FROM work WHERE {{mine}} AND {wanted} AND kind = coalesce(:kind, kind)
-              AND subject = coalesce(:subject, subject)
               AND (ready_at, owner, kind, subject) > (:after_at, :after_owner, :after_kind, :after_subject)
             ORDER BY ready_at, owner, kind, subject LIMIT :limit""",
         now=now,
         kind=kind,
-        subject=subject,
         limit=limit,
         after_at=-(2**62) if after is None else to_us(after.ready_at),
         after_owner="" if after is None else after.owner,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 from afterglow.clock import from_us, to_us
@@ -20,7 +19,7 @@ from afterglow.store import log, queue, search, sessions, summaries
 from afterglow.store.rows import from_row, insert, to_row
 from afterglow.store.transaction import Row, Tx
 from afterglow.summaries import Summary
-from afterglow.turns import Session, Turn
+from afterglow.turns import Binding, Session, Turn
 from afterglow.work import Claim, Due
 
 
@@ -62,15 +61,16 @@ class Change:
 
 def begin_exchange(
     tx: Tx,
-    to: log.To,
+    to: Binding | str,
     entry: log.Entry,
+    named: str | None,
     fresh: sessions.Fresh,
     due: log.Asked,
     tail_turns: int,
     boot: int,
     now_us: int,
 ) -> tuple[Turn, Shown]:
-    turn = log.append(tx, to, entry, fresh, due)
+    turn = log.append(tx, to, entry, named, fresh, due)
     newest = sessions.session(tx, turn.session).turns == turn.seq
     # What is shown now is found by an index; what was shown at some turn takes a look at every block there ever was.
     return turn, context_rows(tx, turn.session, None if newest else turn.seq, tail_turns, boot, now_us)
@@ -138,15 +138,6 @@ def reports(tx: Tx, session: str) -> list[Report]:
     return [from_row(Report, each) for each in rows]
 
 
-def source_watermarks(tx: Tx, agent: str) -> dict[str, datetime]:
-    rows = tx.rows(
-        """SELECT source, max(reported_to) AS reported_to FROM source_watermarks
-           WHERE {mine} AND agent = :agent GROUP BY source""",
-        agent=agent,
-    )
-    return {row["source"]: from_us(row["reported_to"]) for row in rows}
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Made:
     """A session with all that was made of it, as it was at one moment."""
@@ -192,7 +183,6 @@ def commit_blocks(
     for report in change.reports:
         _no_longer_shown(tx, "reports", row, seen, "source = :source", source=report.source)
         _insert(tx, "reports", row, replace(report, number=number, shown_from=seen))
-    _move_watermarks(tx, row, change.reports, at_us)
     idle = change.idle is not None and row["turns"] == change.turns and row["state"] == "open"
     folded = _set_folded(tx, row, change, number, idle, at_us)
     if claim is not None:
@@ -207,7 +197,7 @@ def commit_blocks(
 
 
 def restore_blocks(
-    tx: Tx, given: Session, blocks: Sequence[Block], reports: Sequence[Report], fence: str, stones: int, now_us: int
+    tx: Tx, given: Session, blocks: Sequence[Block], reports: Sequence[Report], fence: str, stones: int
 ) -> None:
     row = sessions.existing(sessions.find(tx, given.id, lock=True), given.id)
     if row["blocks_version"] >= given.folded.version or row["stones"] > stones:
@@ -220,7 +210,6 @@ def restore_blocks(
         _index(tx, row, each, each.number)
     for report in reports:
         _insert(tx, "reports", row, report)
-    _move_watermarks(tx, row, reports, now_us)
     folded = given.folded
     tx.run(
         """UPDATE sessions SET folded_to = :to, folded_turns = :turns, folded_exchanges = :exchanges,
@@ -241,29 +230,6 @@ def restore_blocks(
         overhead=given.overhead_tokens,
         boot_at=None if given.boot_at is None else to_us(given.boot_at),
     )
-
-
-def _move_watermarks(tx: Tx, row: Row, reports: Sequence[Report], now_us: int) -> None:
-    """The owner knows of this time from the sources: their next reports begin where these end, in whichever session.
-
-    A report on the time after it was asked for does not count as one. A watermark never goes back, unless it lies in the
-    future, where a clock that was ahead has put it.
-    """
-    if row["forgetting"]:
-        return
-    # Always in this order, or two sessions of one owner could wait for each other.
-    for report in sorted(reports, key=lambda report: report.source):
-        tx.run(
-            """INSERT INTO source_watermarks (owner, agent, source, reported_to)
-               VALUES (:owner, :agent, :source, :reported_to) ON CONFLICT (owner, agent, source)
-               DO UPDATE SET reported_to = excluded.reported_to
-               WHERE source_watermarks.reported_to < excluded.reported_to OR source_watermarks.reported_to > :now""",
-            owner=row["owner"],
-            agent=row["agent"],
-            source=report.source,
-            reported_to=to_us(min(report.end_at, report.asked_at)),
-            now=now_us,
-        )
 
 
 def _check_it_fits(tx: Tx, row: Row, change: Change) -> None:
@@ -314,7 +280,7 @@ def _set_folded(tx: Tx, row: Row, change: Change, version: int, idle: bool, at_u
         idle=int(idle),
         compacted=int(change.turns == row["turns"]),  # with a turn since then, somebody may want another
         fence=change.fence,
-        now=at_us if change.blocks else None,  # what it began with stands still from where the first turns are folded
+        now=at_us,
     )
     return sessions.record(changed)
 

@@ -98,7 +98,6 @@ def _begin_owner(tx: Tx, owner: str, now: datetime) -> Forgotten:
         now=to_us(now),
         owner=owner,
     )
-    tx.run("DELETE FROM source_watermarks WHERE owner = :owner", owner=owner)
     tx.run("UPDATE owners SET facts_version = facts_version + 1 WHERE owner = :owner", owner=owner)
     return Forgotten(facts=len(facts))
 

@@ -123,13 +123,6 @@ def newest(tx: Tx, owner: str, agent: str, after: int, limit: int) -> list[GoalE
     return [from_row(GoalEvent, row) for row in rows]
 
 
-def is_any_after(tx: Tx, owner: str, agent: str, after: int, moment: int) -> bool:
-    """Whether one of the owner's events after this number is dated after a moment."""
-    sql = """SELECT 1 FROM goal_events WHERE {mine} AND owner = :owner AND agent = :agent AND at > :moment AND number > :after
-             LIMIT 1"""
-    return tx.row(sql, owner=owner, agent=agent, after=after, moment=moment) is not None
-
-
 def still_waiting(tx: Tx, owner: str, agent: str, after: int, limit: int) -> list[GoalEvent]:
     """The newest events of one owner after this number that need the person, and of whose goal nothing came later.
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from afterglow.clock import from_us, to_us
 from afterglow.compaction import SUNSET, ended
-from afterglow.errors import BadInput, Conflict, NotFound
+from afterglow.errors import BadInput, NotFound
 from afterglow.store import audit, queue, sessions, stones
 from afterglow.store.search import group_of, index_turn
 from afterglow.store.sessions import Fresh
@@ -40,41 +40,22 @@ class Entry:
     shown: Shown | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class To:
-    """Where a turn goes: a session by its id, or one of a binding: its open one, the newest of a name, or a client's own.
-
-    A turn that is `late` or carries a client's session goes to that session even where it is closed. Any other that meets a
-    closed one goes to the session that follows it.
-    """
-
-    binding: Binding | None = None
-    session: str | None = None
-    name: str | None = None
-    client_session: str | None = None
-    late: bool = False
-
-
-def where(to: Binding | str | To) -> To:
-    """Where a turn goes that is sent to a binding, or to a session by its id."""
-    if isinstance(to, To):
-        return to
-    return To(session=to) if isinstance(to, str) else To(binding=to)
-
-
 Asked = Sequence[Due] | Callable[[Session], Sequence[Due]]
 """The work that a turn makes due, or a rule that says so by looking at the session as it is with that turn."""
 
 
-def append(tx: Tx, to: To, entry: Entry, fresh: Fresh, due: Asked) -> Turn:
-    session = _session_for(tx, to, fresh, _at_us(entry))
+def append(
+    tx: Tx, to: Binding | str, entry: Entry, named: str | None, fresh: Fresh, due: Asked, stays: bool = False
+) -> Turn:
+    session = _session_for(tx, to, named, fresh, _at_us(entry))
     written = _turn_by_key(tx, session, entry.draft.key)
-    stays = to.late or to.client_session is not None or _answers_the_end(session, entry.draft)
+    stays = stays or _answers_the_end(session, entry.draft)
     if written is None and (session is None or _is_over(session, stays)):
-        session = _follower(tx, to, session, fresh, _at_us(entry))
+        binding = to if isinstance(to, Binding) else sessions.binding_of(sessions.existing(session, to))
+        session = sessions.open_new(tx, binding, fresh, _at_us(entry))
         written = _turn_by_key(tx, session, entry.draft.key)
     if written is not None:
-        return _replay(tx, written, entry.draft)
+        return written
     assert session is not None
     entry = _unless_forgotten(tx, session, entry)
     wakes = is_real(entry.draft.role, entry.draft.origin) and session["state"] != "closed"
@@ -83,7 +64,7 @@ def append(tx: Tx, to: To, entry: Entry, fresh: Fresh, due: Asked) -> Turn:
     if wakes and session["state"] == "idle":
         queue.cancel(tx, turn.owner, "clear", turn.session)
     asked = list(due(sessions.session(tx, turn.session)) if callable(due) else due)
-    if session["state"] == "closed":  # the summary is to cover this too
+    if session["closed_by"] == "sunset":  # the summary is to cover the answer too
         asked += ended(from_us(_at_us(entry)), SUNSET)
     for each in sorted(asked, key=lambda each: each.kind):  # always in this order, or two could wait for each other
         queue.mark_due(tx, each, turn.owner, each.subject or turn.session)
@@ -370,35 +351,10 @@ def _list_json(values: Sequence[Any]) -> str:
     return _encode(list(values)) if values else "[]"
 
 
-def _session_for(tx: Tx, to: To, fresh: Fresh, at_us: int) -> Row | None:
-    if to.session is not None:
-        return sessions.existing(sessions.find(tx, to.session, lock=True), to.session)
-    assert to.binding is not None, "a turn goes to a session or to a binding"
-    if to.client_session is not None:
-        sessions.of_client(tx, to.binding, to.client_session, fresh, at_us)
-        return sessions.find(tx, to.client_session, lock=True)
-    if to.name is not None:
-        return sessions.called(tx, to.binding, to.name, lock=True)
-    return sessions.newest(tx, to.binding, lock=True)
-
-
-def _follower(tx: Tx, to: To, session: Row | None, fresh: Fresh, at_us: int) -> Row:
-    """The session that a message goes to instead of a closed or missing one: one of the same name, or of none."""
-    binding = to.binding or sessions.binding_of(sessions.existing(session, to.session or ""))
-    name = session["name"] if session is not None and (to.session or to.name) else to.name
-    return sessions.follow(tx, binding, name, fresh, at_us)
-
-
-def _replay(tx: Tx, written: Turn, draft: Draft) -> Turn:
-    """The turn that this key stands for already, if this is the same message again."""
-    if stones.is_stone(written.removed):
-        return replace(written, replayed=True)
-    whole = turn(tx, written.session, written.seq) if written.cut else written
-    if (whole.role, whole.text, list(whole.parts)) != (draft.role, draft.text, list(draft.parts)):
-        raise Conflict(
-            f"the key {draft.key!r} stands for turn {written.seq} of session {written.session!r}, which says something else; "
-            "send a new message under a key of its own",
-            session=written.session,
-            seq=written.seq,
-        )
-    return replace(written, replayed=True)
+def _session_for(tx: Tx, to: Binding | str, named: str | None, fresh: Fresh, at_us: int) -> Row | None:
+    if isinstance(to, str):
+        return sessions.existing(sessions.find(tx, to, lock=True), to)
+    if named is None:
+        return sessions.newest(tx, to, lock=True)
+    sessions.open_named(tx, to, named, fresh, at_us)
+    return sessions.find(tx, named, lock=True)

@@ -48,7 +48,6 @@ Connection = psycopg.Connection[DictRow]
 _REPEATS_MAX = 5
 _CHANNEL = "afterglow_work"
 _LISTEN_SECONDS = 0.2
-_PREPARED_TRIES = 5
 _LISTEN_AGAIN_SECONDS = 1.0
 _REFUSED = ("authentication failed", "does not exist", "no pg_hba.conf entry", "no password supplied")
 """How a server's answer reads when it will be the same the next time; such errors have no code of their own."""
@@ -56,10 +55,8 @@ _REFUSED = ("authentication failed", "does not exist", "no pg_hba.conf entry", "
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PostgresLimits:
-    """How many connections and of which kind, how long one is waited for, and how long a row that somebody else has locked."""
+    """How many connections, how long one is waited for, and how long a row that somebody else has locked."""
 
-    prepared_statements: bool = True
-    """False where a pooler gives each transaction another connection: nothing that lasts longer is used then."""
     pool_max: int = 10
     pool_timeout_seconds: float = 10
     lock_timeout_seconds: float = 30
@@ -97,8 +94,6 @@ class PostgresStore(Store):
             for name, value in _network_settings(limits).items()
             if name not in self._given  # what the address says goes first
         }
-        if not limits.prepared_statements:
-            self._settings["prepare_threshold"] = None
         self._pool = ConnectionPool[Connection](
             address,
             connection_class=Connection,
@@ -142,7 +137,7 @@ class PostgresStore(Store):
     async def wait_for_work(self, seconds: float) -> None:
         with self._door:
             self._check_usable()
-            if self._listener is None and self._limits.prepared_statements:
+            if self._listener is None:
                 self._listener = threading.Thread(target=self._listen, name="afterglow-listener", daemon=True)
                 self._listener.start()
         await self._waiters.wait(seconds)
@@ -282,18 +277,10 @@ class PostgresStore(Store):
     def _prepare(self) -> None:
         try:
             with Connection.connect(self._address, **self._settings) as connection:
-                if self._limits.prepared_statements and _is_pooled(connection):
-                    self._try_prepared_statements(connection)
                 postgres_schema.migrate(connection, self.where, self.clock)
             self._pool.open()
         except psycopg.Error as error:
             raise self._translated(error) from error
-
-    def _try_prepared_statements(self, connection: Connection) -> None:
-        """Prepare under one name on two connections and run both: in turns they get connections of the server without it."""
-        with Connection.connect(self._address, **self._settings) as other:
-            for each in (connection, other) * _PREPARED_TRIES:
-                each.execute("SELECT 1", prepare=True)
 
     def _translated(self, error: Exception) -> StoreError:
         """The driver's error as one of ours."""
@@ -305,12 +292,6 @@ class PostgresStore(Store):
         if isinstance(error, pg.InsufficientPrivilege):
             return StoreUnusable(
                 f"the user of {self.where} may not do this ({short}); give it a database or a schema that it owns"
-            )
-        if isinstance(error, pg.InvalidSqlStatementName | pg.DuplicatePreparedStatement):
-            return StoreUnusable(
-                f"the pooler at {self.where} gives each transaction another connection and keeps no prepared statements; "
-                "nothing was changed. Set `store.prepared_statements` to false, or let the pooler keep sessions "
-                "(PgBouncer: pool_mode = session) or prepared statements (PgBouncer 1.21: max_prepared_statements)"
             )
         if isinstance(error, psycopg.OperationalError) and any(sign in short for sign in _REFUSED):
             return StoreUnusable(
@@ -344,12 +325,6 @@ class _Begun:
             with suppress(psycopg.Error):
                 self.connection.execute("ROLLBACK")
         self.pool.putconn(self.connection)
-
-
-def _is_pooled(connection: Connection) -> bool:
-    """Whether something between here and the server answers for it: it then names a process of its own making."""
-    row = connection.execute("SELECT pg_backend_pid() AS pid").fetchone()
-    return row is None or row["pid"] != connection.info.backend_pid
 
 
 def _parsed(address: str) -> Mapping[str, Any]:

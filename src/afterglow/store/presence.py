@@ -73,7 +73,7 @@ def come_in(tx: Tx, arriving: Arriving, away: Away) -> Arrival:
     absence = None
     if last_seen is not None and stopped_by in (None, "nothing happened"):
         absence = _absence(tx, rows, last_seen, from_us(now), away.max_events)
-    number = _move(tx, rows, agent, now, ends=not _is_doubtful(tx, rows, stopped_by, now))
+    number = _move(tx, rows, agent, now)
     tx.run(
         """UPDATE presence SET seen_at = :now, channel = :channel, sender = :sender
            WHERE {mine} AND owner = :owner AND agent = :agent""",
@@ -226,21 +226,14 @@ def _waiting(tx: Tx, told: Sequence[Row], shown: Sequence[GoalEvent]) -> tuple[G
     return tuple(event for event in found if (event.owner, event.number) not in known)
 
 
-def _is_doubtful(tx: Tx, rows: Sequence[Row], stopped_by: Gate | None, now: int) -> bool:
-    """Whether the clock stepped back in the absence, so that nobody can say how long it was: its events are told later."""
-    if stopped_by != "too soon":
-        return stopped_by == "clock"
-    return any(goals.is_any_after(tx, row["owner"], row["agent"], row["told_to"], now) for row in rows)
-
-
-def _move(tx: Tx, rows: Sequence[Row], agent: str, now: int, *, ends: bool = True) -> int:
-    """The window `ends` here, for all that are joined, if nobody moved it since it was read. Nobody was seen in the future."""
+def _move(tx: Tx, rows: Sequence[Row], agent: str, now: int) -> int:
+    """The window ends here, for all that are joined, if nobody moved it since it was read. Nobody was seen in the future."""
     number = 0
-    ended = ", told_to = events, prose = NULL, prose_to = NULL, prose_usd = NULL, prose_at = NULL" if ends else ""
     for row in rows:
         moved = tx.one(
-            f"""UPDATE presence SET version = version + 1, seen_at = CASE WHEN seen_at > :now THEN :now ELSE seen_at END{ended}
-               WHERE {{mine}} AND owner = :owner AND agent = :agent AND version = :version RETURNING version""",
+            """UPDATE presence SET version = version + 1, told_to = events, prose = NULL, prose_to = NULL, prose_usd = NULL,
+                 prose_at = NULL, seen_at = CASE WHEN seen_at > :now THEN :now ELSE seen_at END
+               WHERE {mine} AND owner = :owner AND agent = :agent AND version = :version RETURNING version""",
             now=now,
             owner=row["owner"],
             agent=agent,

@@ -25,8 +25,6 @@ from afterglow.store.transaction import Row, Tx
 from afterglow.work import Claim, Due, Kind, Limits
 
 _SECOND = 1_000_000
-_TIMER_SECONDS_MAX = 367 * 86_400
-"""No timer is set for longer than that: the settings allow a day less."""
 _ROUNDS_MAX = 50
 _BATCH = 100
 T = TypeVar("T")
@@ -294,28 +292,16 @@ def _settle(tx: Tx, owner: str, kind: str, subject: str) -> int:
 
 
 def _end_waits_from_the_future(tx: Tx, now: int, limits: Limits) -> None:
-    """What ends later than it could was begun before the clock was set back: a lease or a pause is over, work is due.
-
-    Only a task may be meant for years ahead.
-    """
+    """A lease or a pause that ends later than any could was made before the clock was set back: it counts as over."""
     longest = max(limits.backoff_max_seconds, limits.parked_retry_seconds)
-    rows = (
-        tx.rows(
-            "UPDATE work SET lease_until = :now WHERE lease_until > :longest RETURNING owner, kind, subject",
-            now=now,
-            longest=now + int(limits.lease_max_seconds * _SECOND),
-        )
-        + tx.rows(
-            "UPDATE work SET not_before = :now WHERE not_before > :longest AND not_before > 0 RETURNING owner, kind, subject",
-            now=now,
-            longest=now + int(longest * _SECOND),
-        )
-        + tx.rows(
-            """UPDATE work SET due_at = :now WHERE ready_at > :longest AND due_at > :longest AND kind <> 'task'
-           RETURNING owner, kind, subject""",
-            now=now,
-            longest=now + int(_TIMER_SECONDS_MAX * _SECOND),
-        )
+    rows = tx.rows(
+        "UPDATE work SET lease_until = :now WHERE lease_until > :longest RETURNING owner, kind, subject",
+        now=now,
+        longest=now + int(limits.lease_max_seconds * _SECOND),
+    ) + tx.rows(
+        "UPDATE work SET not_before = :now WHERE not_before > :longest AND not_before > 0 RETURNING owner, kind, subject",
+        now=now,
+        longest=now + int(longest * _SECOND),
     )
     for row in rows:
         _settle(tx, row["owner"], row["kind"], row["subject"])

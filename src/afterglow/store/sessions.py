@@ -6,7 +6,6 @@ the rows of both, and each goes on to write rows of its own, so that parting the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from afterglow.acting import LIBRARY
@@ -14,16 +13,7 @@ from afterglow.clock import from_us, to_us
 from afterglow.compaction import REASONS
 from afterglow.errors import BadInput, NotFound
 from afterglow.store.transaction import Row, Tx
-from afterglow.turns import (
-    NAME_CHARS_MAX,
-    Binding,
-    ClosedBy,
-    Folded,
-    Owner,
-    Session,
-    SessionState,
-    check_name,
-)
+from afterglow.turns import Binding, ClosedBy, Folded, Owner, Session, SessionState, check_name
 from afterglow.work import Due
 
 _OWNERS_NAMED = 5
@@ -49,28 +39,24 @@ class Fresh:
     by: str = LIBRARY
 
 
-def open_session(
-    tx: Tx, binding: Binding, named: str | None, fresh: Fresh, at_us: int, client_session: str | None = None
-) -> Session:
-    if client_session is not None:
-        return record(of_client(tx, binding, client_session, fresh, at_us))
-    row = newest(tx, binding) if named is None else called(tx, binding, named)
-    if row is None or row["state"] == "closed":
-        row = follow(tx, binding, row["name"] if row is not None and named else named, fresh, at_us)
-    return record(row)
+def open_session(tx: Tx, binding: Binding, named: str | None, fresh: Fresh, at_us: int) -> Session:
+    if named is None:
+        row = newest(tx, binding)
+        if row is None or row["state"] == "closed":
+            row = open_new(tx, binding, fresh, at_us)
+        return record(row)
+    return record(open_named(tx, binding, named, fresh, at_us))
 
 
-def of_client(tx: Tx, binding: Binding, client_session: str, fresh: Fresh, at_us: int) -> Row:
-    """The session that a client calls by an id of its own, made if it is missing."""
-    check_name(client_session, "the client's session")
-    row = find(tx, client_session)
+def open_named(tx: Tx, binding: Binding, named: str, fresh: Fresh, at_us: int) -> Row:
+    """The session of this name, made if it is missing."""
+    check_name(named, "the session's name")
+    row = find(tx, named)
     if row is None:
         _lock_owner(tx, at_us)
-        row = find(tx, client_session) or _insert_session(
-            tx, binding, replace(fresh, id=client_session), at_us, name=client_session
-        )
+        row = find(tx, named) or _insert_session(tx, binding, replace(fresh, id=named), at_us)
     if binding_of(row) != binding:
-        raise BadInput(f"session {client_session!r} exists and belongs to another binding ({binding_of(row).owner})")
+        raise BadInput(f"session {named!r} exists and belongs to another binding ({binding_of(row).owner})")
     return row
 
 
@@ -78,28 +64,27 @@ def close_session(tx: Tx, session: str, at_us: int, by: ClosedBy = "closed") -> 
     row = existing(find(tx, session, lock=True), session)
     if row["state"] != "closed":
         row = tx.one(
-            """UPDATE sessions SET state = 'closed', closed_at = :at, closed_by = :by, idle_due = NULL
-               WHERE {mine} AND owner = :owner AND id = :id RETURNING *""",
+            """UPDATE sessions SET state = 'closed', closed_at = :at, closed_by = :by WHERE {mine} AND owner = :owner
+               AND id = :id RETURNING *""",
             at=at_us,
             by=by,
             owner=row["owner"],
             id=session,
         )
-        _cancel_timers(tx, row["owner"], session)
     return record(row)
 
 
 def reopen_session(tx: Tx, session: str) -> Session:
     row = existing(find(tx, session, lock=True), session)
-    following = newest_named(tx, binding_of(row), row["name"], owner=row["owner"])
+    following = newest(tx, binding_of(row), owner=row["owner"])
     if row["state"] != "closed":
         raise BadInput(f"session {session!r} is not closed; there is nothing to restore")
     if row["forgetting"]:
         raise BadInput(f"session {session!r} is being forgotten; it cannot be restored")
     if following is not None and following["id"] != session:
         raise BadInput(
-            f"session {session!r} cannot be restored: {following['id']!r} has followed it. Its turns and its summary are "
-            "still there"
+            f"session {session!r} cannot be restored: {following['id']!r} has followed it on the same binding. Its turns and "
+            "its summary are still there"
         )
     reopened = tx.one(
         """UPDATE sessions SET state = 'open', closed_at = NULL, closed_by = NULL WHERE {mine} AND owner = :owner
@@ -124,18 +109,8 @@ def sunset(tx: Tx, owner: str, session: str, at_us: int) -> None:
     """The session has ended with the turns it has; its summary is to cover them."""
     tx.run(
         """UPDATE sessions SET sunset_seq = said_seq, state = 'closed', closed_at = coalesce(closed_at, {least}(:at, {now})),
-             closed_by = coalesce(closed_by, 'sunset'), idle_due = NULL WHERE {mine} AND owner = :owner AND id = :id""",
+             closed_by = coalesce(closed_by, 'sunset') WHERE {mine} AND owner = :owner AND id = :id""",
         at=at_us,
-        owner=owner,
-        id=session,
-    )
-    _cancel_timers(tx, owner, session)
-
-
-def _cancel_timers(tx: Tx, owner: str, session: str) -> None:
-    """A closed session goes quiet no more. A timer that is being worked on ends by itself."""
-    tx.run(
-        "DELETE FROM work WHERE {mine} AND owner = :owner AND subject = :id AND kind IN ('clear', 'idle') AND token IS NULL",
         owner=owner,
         id=session,
     )
@@ -175,38 +150,19 @@ def session(tx: Tx, session_id: str) -> Session:
     return record(existing(find(tx, session_id), session_id))
 
 
-def session_called(tx: Tx, called: str) -> Session:
-    """The newest session of this name, or the one of this id."""
-    if tx.is_everyones:
-        _only(
-            tx.rows("SELECT DISTINCT owner FROM sessions WHERE {mine} AND name = :name ORDER BY owner", name=called),
-            called,
-        )
-    row = tx.row(
-        "SELECT * FROM sessions WHERE {mine} AND name = :name ORDER BY created_at DESC, id DESC LIMIT 1", name=called
-    )
-    return record(existing(row or find(tx, called), called))
-
-
-def current_session(tx: Tx, binding: Binding, named: str | None) -> Session | None:
-    row = newest(tx, binding) if named is None else called(tx, binding, named)
+def current_session(tx: Tx, binding: Binding) -> Session | None:
+    row = newest(tx, binding)
     return None if row is None or row["state"] == "closed" else record(row)
 
 
 def sessions(
-    tx: Tx,
-    limit: int,
-    before: tuple[int, str, str] | None,
-    state: SessionState | None = None,
-    named: str | None = None,
+    tx: Tx, limit: int, before: tuple[int, str, str] | None, state: SessionState | None = None
 ) -> list[Session]:
     last_at, owner, session_id = before or (2**62, "", "")
-    of_name, chosen = ("", {}) if named is None else ("AND name = :name", {"name": named})
     rows = tx.rows(
-        f"""SELECT * FROM sessions WHERE {{mine}} AND (last_at, owner, id) < (:last_at, :owner, :id)
-              AND state = coalesce(:state, state) {of_name}
-            ORDER BY last_at DESC, owner DESC, id DESC LIMIT :limit""",
-        **chosen,
+        """SELECT * FROM sessions WHERE {mine} AND (last_at, owner, id) < (:last_at, :owner, :id)
+             AND state = coalesce(:state, state)
+           ORDER BY last_at DESC, owner DESC, id DESC LIMIT :limit""",
         state=state,
         last_at=last_at,
         owner=owner,
@@ -309,7 +265,7 @@ def restore_session(tx: Tx, given: Session, fence: str) -> int:
     _lock_owner(tx, to_us(given.created_at))
     there = find(tx, given.id)
     row = there or _insert_session(
-        tx, given.binding, Fresh(id=given.id, fence=fence), to_us(given.created_at), given.owner, given.name
+        tx, given.binding, Fresh(id=given.id, fence=fence), to_us(given.created_at), given.owner
     )
     if there is None or given.turns > row["turns"]:
         tx.run(
@@ -327,14 +283,10 @@ def restore_session(tx: Tx, given: Session, fence: str) -> int:
 
 def find(tx: Tx, session_id: str, lock: bool = False) -> Row | None:
     rows = tx.rows(f"SELECT * FROM sessions WHERE {{mine}} AND id = :id {'{lock}' if lock else ''}", id=session_id)
-    return _only(rows, session_id)
-
-
-def _only(rows: Sequence[Row], called: str) -> Row | None:
     if len(rows) > 1:
         named = ", ".join(sorted(row["owner"] for row in rows)[:_OWNERS_NAMED])
         more = f" and {len(rows) - _OWNERS_NAMED} more" if len(rows) > _OWNERS_NAMED else ""
-        raise BadInput(f"several owners have a session {called!r}: {named}{more}; say whose (--owner, or owner=…)")
+        raise BadInput(f"several owners have a session {session_id!r}: {named}{more}; say whose (--owner, or owner=…)")
     return rows[0] if rows else None
 
 
@@ -356,40 +308,13 @@ def newest(tx: Tx, binding: Binding, lock: bool = False, owner: str | None = Non
     )
 
 
-def newest_named(
-    tx: Tx, binding: Binding, name: str | None, lock: bool = False, owner: str | None = None
-) -> Row | None:
-    """The newest session of this name on the binding, or the newest that has none."""
-    named, chosen = ("name IS NULL", {}) if name is None else ("name = :name", {"name": name})
-    return tx.row(
-        f"""SELECT * FROM sessions WHERE {{mine}} AND owner = :owner AND agent = :agent AND channel = :channel
-              AND sender = :sender AND {named} ORDER BY created_at DESC, id DESC LIMIT 1 {"{lock}" if lock else ""}""",
-        owner=owner or tx.owner,
-        agent=binding.agent,
-        channel=binding.channel,
-        sender=binding.sender,
-        **chosen,
-    )
-
-
-def called(tx: Tx, binding: Binding, name: str, lock: bool = False) -> Row | None:
-    """The binding's newest session of this name, or the one of this id."""
-    row = newest_named(tx, binding, name, lock)
-    if row is None and (row := find(tx, name, lock)) is not None and binding_of(row) != binding:
-        return None
-    return row
-
-
-def follow(tx: Tx, binding: Binding, name: str | None, fresh: Fresh, at_us: int) -> Row:
-    """A new session of this name, or of none, on the binding; or the one that another process opened a moment ago."""
+def open_new(tx: Tx, binding: Binding, fresh: Fresh, at_us: int) -> Row:
+    """A new session on this binding, or the one that another process opened a moment ago."""
     _lock_owner(tx, at_us)
-    row = newest_named(tx, binding, name)  # locked only after its owner, as everywhere
+    row = newest(tx, binding)  # locked only after its owner, as everywhere
     if row is not None and row["state"] != "closed":
         return existing(find(tx, row["id"], lock=True), row["id"])
-    if name is not None:
-        check_name(name, "the session's name")
-        fresh = replace(fresh, id=f"{name[: NAME_CHARS_MAX - 8]}-{fresh.id[-7:]}")
-    return _insert_session(tx, binding, fresh, at_us, name=name)
+    return _insert_session(tx, binding, fresh, at_us)
 
 
 def _after_the_newest(tx: Tx, binding: Binding, at_us: int) -> int:
@@ -423,15 +348,12 @@ def add_owner(tx: Tx, owner: str, at_us: int) -> None:
     )
 
 
-def _insert_session(
-    tx: Tx, binding: Binding, fresh: Fresh, at_us: int, owner: str | None = None, name: str | None = None
-) -> Row:
+def _insert_session(tx: Tx, binding: Binding, fresh: Fresh, at_us: int, owner: str | None = None) -> Row:
     return tx.one(
-        """INSERT INTO sessions (owner, id, name, agent, channel, sender, state, created_at, last_at, fence)
-           VALUES (:owner, :id, :name, :agent, :channel, :sender, 'open', :created_at, :at, :fence) RETURNING *""",
+        """INSERT INTO sessions (owner, id, agent, channel, sender, state, created_at, last_at, fence)
+           VALUES (:owner, :id, :agent, :channel, :sender, 'open', :created_at, :at, :fence) RETURNING *""",
         owner=owner or tx.owner,
         id=fresh.id,
-        name=name,
         fence=fresh.fence,
         agent=binding.agent,
         channel=binding.channel,
@@ -445,7 +367,6 @@ def record(row: Row) -> Session:
     return Session(
         owner=row["owner"],
         id=row["id"],
-        name=row["name"],
         binding=binding_of(row),
         state=row["state"],
         created_at=from_us(row["created_at"]),

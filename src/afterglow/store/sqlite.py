@@ -29,7 +29,6 @@ from afterglow.store import sqlite_bytes, sqlite_file
 from afterglow.store.contract import Store
 from afterglow.store.holding import Scrubbed
 from afterglow.store.sqlite_file import roll_back, translated
-from afterglow.store.sqlite_watch import DatabaseFiles
 from afterglow.store.transaction import EVERYONE, SQLITE, Everyone, Row, Scope, Tx, check_scope, own_first
 from afterglow.store.waiting import Waiters
 
@@ -95,7 +94,6 @@ class SQLiteStore(Store):
     """The store in one file."""
 
     _writing: sqlite3.Connection
-    _files: DatabaseFiles
 
     def __init__(self, path: Path, clock: Clock, limits: SQLiteLimits) -> None:
         super().__init__(clock)
@@ -118,9 +116,7 @@ class SQLiteStore(Store):
     async def open(cls, path: Path, clock: Clock, limits: SQLiteLimits | None = None) -> SQLiteStore:
         """Open the file, or make it, and bring its schema up to date."""
         store = cls(path, clock, limits or SQLiteLimits())
-        store._writing, store._files = await asyncio.to_thread(
-            sqlite_file.prepare, path, clock, store._limits.busy_timeout_seconds
-        )
+        store._writing = await asyncio.to_thread(sqlite_file.prepare, path, clock, store._limits.busy_timeout_seconds)
         store._writer.start()
         return store
 
@@ -157,7 +153,6 @@ class SQLiteStore(Store):
         await asyncio.to_thread(self._readers.shutdown)
         for connection in self._reading:
             connection.close()
-        self._files.close()
 
     async def check(self) -> list[str]:
         """What `integrity_check` and `foreign_key_check` find wrong; nothing, for a sound file."""
@@ -172,7 +167,6 @@ class SQLiteStore(Store):
     async def scrub(self, *, whole: bool = False) -> Scrubbed:
         """Beside the writer, on a connection of its own: a step of it holds up nobody for long, unless it is for the whole."""
         self._check_usable()
-        self._files.check()
         return await asyncio.to_thread(
             sqlite_bytes.scrub, self.path, self.clock, self._limits.busy_timeout_seconds, whole
         )
@@ -304,7 +298,6 @@ class SQLiteStore(Store):
         for job in batch:
             if job.error is None:
                 failpoints.reach(f"{job.name}:before")
-        self._files.check()
         self._writing.execute("COMMIT")
 
     def _index_some_words(self) -> None:
@@ -315,7 +308,6 @@ class SQLiteStore(Store):
             if taken:
                 self._writing.execute(_NOTE_INDEXED)
             failpoints.reach("index:before")
-            self._files.check()
             self._writing.execute("COMMIT")
             failpoints.reach("index:after")
             self._unindexed = taken if taken == _UNINDEXED_MAX else 0
@@ -330,7 +322,6 @@ class SQLiteStore(Store):
         except sqlite3.Error:  # then this connection is of no more use: closing it undoes what it had open
             self._writing.close()
             self._writing = self._connect()
-            self._files.watch(self._writing)
 
     def _connect(self) -> sqlite3.Connection:
         return sqlite_file.connect(self.path, self.clock, self._limits.busy_timeout_seconds)
@@ -338,7 +329,6 @@ class SQLiteStore(Store):
     # --- the readers' threads
 
     def _read_now(self, scope: Scope, verb: Callable[[Tx], T]) -> T:
-        self._files.check()
         try:
             connection = self._reader()
             connection.execute("BEGIN")

@@ -2,46 +2,44 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
-from contextlib import ExitStack
 from pathlib import Path
 
 from afterglow import failpoints
 from afterglow.clock import Clock, Deadline, to_us
 from afterglow.errors import StoreError, StoreFull, StoreUnavailable, StoreUnusable
 from afterglow.store import migrations
-from afterglow.store.sqlite_watch import DatabaseFiles
 from afterglow.store.transaction import SQLITE
 
 _OPEN_PAUSE_SECONDS = 0.02
 _PRAGMAS = ("synchronous = FULL", "foreign_keys = ON", "secure_delete = ON", "journal_size_limit = 67108864")
 
 
-def prepare(path: Path, clock: Clock, busy_timeout_seconds: float) -> tuple[sqlite3.Connection, DatabaseFiles]:
+def prepare(path: Path, clock: Clock, busy_timeout_seconds: float) -> sqlite3.Connection:
     """Open the file, or make it, and bring its schema up to date. A file from a newer version is not touched."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        files = DatabaseFiles(path)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:
         reason = f"{path.parent} is a file, not a folder" if path.parent.is_file() else error.strerror
         raise StoreUnusable(
             f"cannot write the database at {path}: {reason}; "
             "make its folder writable, or set `data_dir` or `database` to another place"
         ) from None
-    with ExitStack() as undo:
-        undo.callback(files.close)
+    try:
+        connection = connect(path, clock, busy_timeout_seconds)
         try:
-            connection = connect(path, clock, busy_timeout_seconds)
-            undo.callback(connection.close)
             migrations.pending(migrations.load(SQLITE), _version(connection), str(path))
             _use_wal(connection, busy_timeout_seconds)
             _migrate(connection, path, clock)
-            files.watch(connection)
-        except sqlite3.Error as error:
-            raise translated(error, path) from error
-        undo.pop_all()
-    return connection, files
+        except BaseException:
+            connection.close()
+            raise
+    except sqlite3.Error as error:
+        raise translated(error, path) from error
+    return connection
 
 
 def connect(path: Path, clock: Clock, busy_timeout_seconds: float) -> sqlite3.Connection:
@@ -92,9 +90,8 @@ def translated(error: Exception, path: Path) -> Exception:
             )
         case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
             ours = StoreUnusable(
-                f"{path} is not a sound SQLite database ({error}). If a copy was just put in its place: stop every "
-                f"process that uses it, copy it again, and remove {path.name}-wal and {path.name}-shm before the start. "
-                "Else restore it from a backup or an export, or move it away to begin a new one."
+                f"{path} is not a sound SQLite database ({error}); restore it from a backup or an export, or move it "
+                "away to begin a new one."
             )
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
             ours = StoreUnusable(

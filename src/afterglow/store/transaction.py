@@ -131,7 +131,8 @@ class Tx(ABC):
     @property
     def owner(self) -> str:
         """Whose transaction it is: what new rows are stamped with."""
-        return self.owners[0]
+        assert not isinstance(self._owners, Everyone), "this verb needs an owner"
+        return self._owners[0]
 
     @property
     def is_everyones(self) -> bool:
@@ -141,8 +142,7 @@ class Tx(ABC):
     @property
     def owners(self) -> tuple[str, ...]:
         """The owner, and all that an alias has joined to it."""
-        if isinstance(self._owners, Everyone):
-            raise BadInput("this is about one owner's memory; name the owner, such as owner=binding.owner")
+        assert not isinstance(self._owners, Everyone), "this verb needs an owner"
         return self._owners
 
     def rows(self, sql: str, **values: Any) -> list[Row]:

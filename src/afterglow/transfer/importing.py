@@ -1,9 +1,4 @@
-"""Import of an export, line by line. What was forgotten here is passed over; what is there already stays as it is.
-
-An export is a file, and a file may have been written by anybody. Without the operator's word that it is their own, only its
-sessions and turns are imported, the turns with trust `external` and the sessions closed: facts, summaries and tasks are not
-taken from the file but made from the turns here, by the rules for external text.
-"""
+"""Import of an export, line by line. What was forgotten here is passed over; what is there already stays as it is."""
 
 from __future__ import annotations
 
@@ -36,31 +31,14 @@ from afterglow.work import Due
 _BATCH_BYTES_MAX = 8 << 20
 
 
-_BY_TRUST_ALONE: Mapping[str, str | None] = {
-    "folded": "blocks",
-    "summary": "summaries",
-    "fact": "facts",
-    "read": None,
-    "goal": "goal events",
-    "presence": "digests and times of presence",
-    "task": "tasks",
-    "waiting": "messages that wait",
-    "work": None,
-}
-"""The records that only a trusted import takes, and how they are counted where they are passed over."""
+async def import_lines(memory: Memory, lines: Iterable[str], passed_over: Counter[str] | None = None) -> int:
+    """Write down what an export holds; the answer is how many turns were new.
 
-
-async def import_lines(
-    memory: Memory, lines: Iterable[str], passed_over: Counter[str] | None = None, *, trusted: bool = False
-) -> int:
-    """Import an export and return the number of new turns.
-
-    `trusted` restores an export of one's own to an equal state. Without it, only sessions and turns are imported, the
-    turns with trust `external`. What is passed over is counted in `passed_over`, by what it is.
+    What is wrong in it and stops nothing is counted in `passed_over`, by what it is.
     """
     number, ended = 0, False
     problem: BadInput | None = None
-    taking = _Import(memory, Counter() if passed_over is None else passed_over, trusted)
+    taking = _Import(memory, Counter() if passed_over is None else passed_over)
     for number, line in enumerate(lines, 1):
         if number == 1:
             check_first_line(line)
@@ -92,10 +70,9 @@ async def import_lines(
 class _Import:
     """One import. The turns of a session, and the goals of an owner, are written some at a time, each batch whole."""
 
-    def __init__(self, memory: Memory, passed_over: Counter[str], trusted: bool) -> None:
+    def __init__(self, memory: Memory, passed_over: Counter[str]) -> None:
         self._memory = memory
         self._passed_over = passed_over
-        self._trusted = trusted
         self._session: Session | None = None
         self._there = 0
         self._next_seq = 1
@@ -104,8 +81,8 @@ class _Import:
         self._events: list[GoalEvent] = []
         self._stones = 0
         """How many of the session's turns were forgotten when it was exported."""
-        self._left_out: set[tuple[str, str | None]] = set()
-        """What was forgotten here, or goes on here, as (owner, session) or (owner, owner): nothing of it is imported."""
+        self._forgotten: set[tuple[str, str | None]] = set()
+        """What was forgotten here, as (owner, session) or (owner, owner): nothing of it is imported."""
         self.imported = 0
         """How many turns were new."""
         self.known: set[str] = set()
@@ -133,10 +110,7 @@ class _Import:
             raise BadInput(f"{kind!r} is not known; this version reads {known}")
         if kind not in ("turn", "goal"):
             await self.flush()
-        if self._trusted or kind not in _BY_TRUST_ALONE:
-            await self._takes[kind](value)
-        elif what := _BY_TRUST_ALONE[kind]:
-            self._passed_over[f"{what}, which only a trusted import takes"] += 1
+        await self._takes[kind](value)
 
     async def flush(self) -> None:
         """Write the turns and the goals that are read but not yet written."""
@@ -155,31 +129,20 @@ class _Import:
     async def _owner(self, value: dict[str, Any]) -> None:
         owner = read(Owner, value)
         if await self._memory.store.is_forgotten(owner):
-            self._left_out.add((owner.id, owner.id))
+            self._forgotten.add((owner.id, owner.id))
             self._passed_over["owners that were forgotten here"] += 1
         else:
-            await self._memory.store.restore_owner(owner if self._trusted else replace(owner, joined=()))
+            await self._memory.store.restore_owner(owner)
 
     async def _begin(self, value: dict[str, Any]) -> None:
         self._session = session = read(Session, value)
         self._next_seq = 1
         self._stones = 0
         if await self._memory.store.is_forgotten(session):
-            self._left_out.add((session.owner, session.id))
+            self._forgotten.add((session.owner, session.id))
             self._passed_over["sessions that were forgotten here"] += 1
             return
-        if not self._trusted and await self._goes_on_here(session):
-            self._left_out.add((session.owner, session.id))
-            self._passed_over["sessions that go on here, to which only a trusted import adds"] += 1
-            return
-        self._there = await self._memory.store.restore_session(session if self._trusted else _ended(session))
-
-    async def _goes_on_here(self, session: Session) -> bool:
-        """Whether a session of this name is not closed here."""
-        try:
-            return (await self._memory.session(session.id, owner=session.owner)).state != "closed"
-        except NotFound:
-            return False
+        self._there = await self._memory.store.restore_session(session)
 
     async def _turn(self, value: dict[str, Any]) -> None:
         turn = read(Turn, value)
@@ -191,8 +154,7 @@ class _Import:
         if self._is_passed_over(self._session):
             return
         self._stones += is_stone(turn.removed)
-        draft = _draft(turn) if self._trusted else replace(_draft(turn), trust="external", tokens=None)
-        entry = self._memory.intake.prepare(draft, self._session.binding.agent)
+        entry = self._memory.intake.prepare(_draft(turn), self._session.binding.agent)
         if turn.seq <= self._there:
             await self._check_same(turn, entry)
             return
@@ -202,7 +164,7 @@ class _Import:
             await self.flush()
 
     def _is_passed_over(self, session: Session) -> bool:
-        return (session.owner, session.id) in self._left_out
+        return (session.owner, session.id) in self._forgotten
 
     async def _blocks(self, value: dict[str, Any]) -> None:
         """The session's blocks and reports, once all the turns they stand for are there."""
@@ -222,9 +184,9 @@ class _Import:
         if not self._is_passed_over(self._session):
             await self._memory.store.restore_summary(self._session.owner, summary, stones=self._stones)
 
-    def _is_left_out(self, owner: str, session: str) -> bool:
+    def _is_forgotten(self, owner: str, session: str) -> bool:
         """Whether nothing of this session is imported."""
-        return bool({(owner, session), (owner, owner)} & self._left_out)
+        return bool({(owner, session), (owner, owner)} & self._forgotten)
 
     async def _fact(self, value: dict[str, Any]) -> None:
         """A fact, with those of its proofs that stand in the turns that are here; without any it is not one, and not
@@ -249,7 +211,7 @@ class _Import:
 
     async def _read_to(self, value: dict[str, Any]) -> None:
         """How far a session was read for facts."""
-        if not self._is_left_out(value["owner"], value["session"]):
+        if not self._is_forgotten(value["owner"], value["session"]):
             await self._memory.store.mark_read(**value)
 
     async def _goal(self, value: dict[str, Any]) -> None:
@@ -267,7 +229,7 @@ class _Import:
             title=words(event.agent, event.title, TITLE_CHARS_MAX) or event.goal,
             note=words(event.agent, event.note, NOTE_CHARS_MAX),
         )
-        if (event.owner, event.owner) not in self._left_out:
+        if (event.owner, event.owner) not in self._forgotten:
             self._events.append(event)
         if len(self._events) >= PAGE:
             await self.flush()
@@ -280,14 +242,14 @@ class _Import:
                 f"a digest is {wrong.status!r} and {wrong.kind!r}; it is one of {STATUSES} and of {OCCASIONS}"
             )
         standing = read(Standing, value)
-        if (standing.owner, standing.owner) not in self._left_out:
+        if (standing.owner, standing.owner) not in self._forgotten:
             await self._memory.store.restore_standing(standing, told)
 
     async def _task(self, value: dict[str, Any]) -> None:
         """A task, and the work it makes due."""
         task = read(Task, value)
         check_task(task)
-        if (task.owner, task.owner) not in self._left_out:
+        if (task.owner, task.owner) not in self._forgotten:
             clean = self._memory.intake.prepare(_told(task.prompt), task.agent).draft.text
             await self._memory.store.restore_task(replace(task, prompt=clean))
 
@@ -295,7 +257,7 @@ class _Import:
         """A message that waits, behind those that do; one that does so already, or was forgotten, stays as it is."""
         message = read(Waiting, value)
         assert message.binding and message.place and message.key, "a message has a place and a key"
-        if self._is_left_out(message.owner, message.place):
+        if self._is_forgotten(message.owner, message.place):
             return
         draft = replace(_told(message.text), parts=message.parts)
         clean = self._memory.intake.prepare(draft, message.agent).draft
@@ -304,11 +266,11 @@ class _Import:
 
     async def _work(self, value: dict[str, Any]) -> None:
         owner, due = value.pop("owner"), read(Due, value)
-        if (owner, due.subject) not in self._left_out:
+        if (owner, due.subject) not in self._forgotten:
             await self._memory.store.mark_due(owner, due)
 
     async def _holds(self, fact: Fact, proof: Evidence) -> bool:
-        if self._is_left_out(fact.owner, proof.session):
+        if self._is_forgotten(fact.owner, proof.session):
             return False
         try:
             turn = await self._memory.store.turn(fact.owner, proof.session, proof.seq)
@@ -321,12 +283,6 @@ class _Import:
         there = await self._memory.store.turn(self._session.owner, turn.session, turn.seq)
         if not is_stone(there.removed) and (there.role, there.text) != (turn.role, entry.draft.text):
             raise BadInput(f"session {turn.session!r} already has another turn {turn.seq}")
-
-
-def _ended(session: Session) -> Session:
-    """The session closed, so that no message goes on in it and no model is shown its turns as the conversation."""
-    at, by = session.closed_at or session.last_at, session.closed_by or "closed"
-    return replace(session, state="closed", closed_at=at, closed_by=by, sunset_seq=0)
 
 
 def _told(text: str) -> Draft:

@@ -53,7 +53,7 @@ class _Door(FastAPI):
         token = {"type": "http", "scheme": "bearer", "description": "`afterglow token create` makes one"}
         described["components"]["securitySchemes"] = {"token": token}
         described["security"] = [{"token": []}]
-        for path, method in (*((path, "get") for path in OPEN_TO_ALL), (SIGN_IN, "post")):
+        for path, method in ((OPEN_TO_ALL, "get"), (SIGN_IN, "post")):
             described["paths"][path][method]["security"] = []
         return described
 

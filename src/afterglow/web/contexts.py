@@ -11,7 +11,6 @@ from pydantic import BaseModel, Field
 
 from afterglow.compaction import Block, choose_span, is_met
 from afterglow.context import Context, Report
-from afterglow.manual import why_not
 from afterglow.memory import Memory
 from afterglow.turns import Session, Turn
 from afterglow.web.reading import SEQ_MAX, Asked, Page, SessionName, found_session
@@ -57,8 +56,7 @@ class Expanded(Page[Turn]):
 class CompactionAsked(BaseModel):
     """What becomes of asking for a compaction. Once `folded.version` of the session has grown, it is done."""
 
-    due: bool = Field(description="Whether it is to be done; false where there is nothing to fold and no source to ask")
-    why_not: str | None = Field(description="Why it is not; the end of a sentence")
+    due: bool = Field(description="Whether it is to be done; false where there is nothing to fold")
     session: Session
     links: dict[str, str] = Field(description="Where to look for what came of it")
 
@@ -123,21 +121,21 @@ async def compact(
 ) -> CompactionAsked:
     """Ask for a compaction. It is done behind this answer, by the server's worker: 202, or 200 with nothing to do."""
     found = await found_session(memory, access, session, asked.owner)
-    reason = await _why_not(memory, found)
-    if reason is None:
+    due = await _has_something_to_fold(memory, found)
+    if due:
         wish = Due(kind="context", at=memory.store.clock.now(), reason="manual", subject=found.id)
         await memory.store.mark_due(found.owner, wish)
     address = f"/api/v1/sessions/{quote(found.id, safe='').replace('.', '%2E')}"
     owner = f"?owner={quote(found.owner, safe='')}"
-    response.status_code = 202 if reason is None else 200
+    response.status_code = 202 if due else 200
     response.headers["location"] = address + owner
     links = {"session": address + owner, **{name: f"{address}/{name}{owner}" for name in ("blocks", "context")}}
-    return CompactionAsked(due=reason is None, why_not=reason, session=found, links=links)
+    return CompactionAsked(due=due, session=found, links=links)
 
 
-async def _why_not(memory: Memory, session: Session) -> str | None:
-    """Why a compaction would do nothing; None where it folds turns or asks sources."""
-    frame = memory.frame_of(session.binding.agent)
+async def _has_something_to_fold(memory: Memory, session: Session) -> bool:
+    limits = memory.frame_of(session.binding.agent).limits
+    if is_met(session, "manual", limits):
+        return False
     tail = await memory.turns(session, first_seq=session.folded.to_seq + 1, limit=TAIL_MAX)
-    helps = frame.sources or choose_span(tail, session, "manual", frame.limits) is not None
-    return None if helps and not is_met(session, "manual", frame.limits) else why_not(session, tail, frame.limits)
+    return choose_span(tail, session, "manual", limits) is not None

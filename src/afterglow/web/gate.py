@@ -26,8 +26,7 @@ from afterglow.web.origins import Host
 from afterglow.web.problems import refusal
 from afterglow.web.rate import Buckets
 
-ALIVE, READY = "/healthz", "/readyz"
-OPEN_TO_ALL = (ALIVE, READY)
+OPEN_TO_ALL = "/healthz"
 SIGN_IN = "/api/v1/session"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -98,12 +97,7 @@ async def _counted(memory: Memory, buckets: Buckets, scope: Scope, now: float) -
         if error.status_code == 401:
             _take(buckets, address, now)
         raise
-    path = path_of(scope)
-    if path == READY:
-        _take(
-            buckets, f"{path} {address}", now
-        )  # by itself, so that no other requests from there keep it from being asked
-    elif path != ALIVE:
+    if path_of(scope) != OPEN_TO_ALL:
         _take(buckets, address if access.token is None else access.token.id, now)
     return access
 
@@ -132,7 +126,7 @@ async def admitted(memory: Memory, scope: Scope) -> Access:
         and (host.name in origins.LOOPBACK_NAMES or host.name == server.host)
         and not any(name in _FORWARDED for name, _ in headers)
     )
-    if reads and (path in OPEN_TO_ALL or is_of_page(path)):
+    if reads and (path == OPEN_TO_ALL or is_of_page(path)):
         return Access(local=local)
     if scope["method"] == "POST" and path == SIGN_IN:
         _check_kind(headers)

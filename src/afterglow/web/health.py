@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
@@ -12,7 +11,7 @@ from pydantic import BaseModel, Field
 from starlette.requests import Request
 
 from afterglow import __version__
-from afterglow.errors import StoreError, StoreUnavailable
+from afterglow.errors import StoreUnavailable
 from afterglow.primary import Flag
 from afterglow.store import migrations
 from afterglow.store.sessions import Totals
@@ -25,7 +24,6 @@ from afterglow.working import Beside
 READY_SECONDS_MAX = 5
 
 router = APIRouter()
-_log = logging.getLogger(__name__)
 
 
 async def beside(request: Request) -> Beside | None:
@@ -109,7 +107,7 @@ async def alive(memory: Opened, beside: Besides) -> Alive:
 
 @router.get("/readyz", response_model=Ready)
 async def ready(memory: Opened, beside: Besides) -> Ready | JSONResponse:
-    """The database can be read, and what runs in the background runs; if not, 503 and the reason. It needs no token."""
+    """The database can be read, and what runs in the background runs; if not, 503 and the reason."""
     if beside is not None and beside.trouble:
         problem = Problem(error=Trouble(kind="NotReady", message=beside.trouble))
         return JSONResponse(problem.model_dump(), 503, {"retry-after": str(RETRY_SECONDS)})
@@ -118,9 +116,6 @@ async def ready(memory: Opened, beside: Besides) -> Ready | JSONResponse:
             told = await memory.health(memory.settings.primary)
     except TimeoutError:
         raise StoreUnavailable(f"the database has not answered within {READY_SECONDS_MAX} seconds") from None
-    except StoreError as error:  # which may name the database's place, and anybody may ask
-        _log.warning("not ready: %s", error)
-        raise StoreUnavailable("the database cannot be used now; the server's log says why") from None
     return Ready(summarization=told.block())
 
 

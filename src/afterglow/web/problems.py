@@ -17,7 +17,6 @@ from afterglow.errors import (
     AfterglowError,
     BadInput,
     ClaimLost,
-    Conflict,
     ModelBusy,
     ModelError,
     NotAllowed,
@@ -33,7 +32,6 @@ _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 # The first that fits counts, so the narrower come first.
 _STATUS: Sequence[tuple[type[AfterglowError], int]] = (
     (NotFound, 404),
-    (Conflict, 409),
     (BadInput, 400),
     (NotAllowed, 403),
     (ClaimLost, 409),

@@ -102,13 +102,6 @@ class DaySpent(BaseModel):
     )
 
 
-class ImportAsked(Strict):
-    trusted: bool = Field(
-        default=False,
-        description="Restore an export of one's own as it was; else its sessions and turns are imported as external text",
-    )
-
-
 class Imported(BaseModel):
     """What an import brought."""
 
@@ -219,15 +212,15 @@ async def export(memory: Opened, access: Accessed, asked: Annotated[Asked, Query
     dependencies=[Depends(operators_word)],
     openapi_extra={"requestBody": {"required": True, "content": {LINES: {"schema": {"type": "string"}}}}},
 )
-async def import_(request: Request, memory: Opened, asked: Annotated[ImportAsked, Query()]) -> Imported:
-    """Import an export, sent as `application/x-ndjson`. What is there already stays as it is, so it can be repeated."""
+async def import_(request: Request, memory: Opened) -> Imported:
+    """Read an export, sent as `application/x-ndjson`. What is there already is left alone, so it can be repeated."""
     body = await read_body(request, IMPORT_BYTES_MAX, "; `afterglow import` reads more")
     try:
         lines = body.decode().removesuffix("\n").split("\n")
     except UnicodeDecodeError:
         raise BadInput("this is not UTF-8 text, and no export of Afterglow") from None
     passed_over: Counter[str] = Counter()
-    new_turns = await import_lines(memory, lines, passed_over, trusted=asked.trusted)
+    new_turns = await import_lines(memory, lines, passed_over)
     return Imported(new_turns=new_turns, lines=len(lines), passed_over=passed_over)
 
 

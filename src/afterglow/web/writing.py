@@ -85,19 +85,8 @@ class NewTurn(BaseModel):
     sender: Name = Field(examples=["ana"])
     role: Role
     text: str
-    session: Name | None = Field(
-        default=None,
-        description="A name of your own: the turn goes to its open session, and opens one if there is none",
-    )
-    client_session: Name | None = Field(
-        default=None, description="The id of a client's own session: the turn belongs to it even if it is closed"
-    )
-    late: bool = Field(default=False, description="Whether the turn belongs to its session even if that is closed")
-    key: Name | None = Field(
-        default=None,
-        description="The same message under the same key gives back the turn that is there, with status 200; another one "
-        "is refused with 409",
-    )
+    session: Name | None = Field(default=None, description="A session of your own naming; made if it is missing")
+    key: Name | None = Field(default=None, description="The same key again in a session gives back the same turn")
     parts: Annotated[list[dict[str, Any]], AfterValidator(_finite)] = Field(
         default=[], max_length=PARTS_MAX, description="Tool calls and their results"
     )
@@ -115,7 +104,6 @@ class NewSession(BaseModel):
     channel: Name = Field(examples=["telegram"])
     sender: Name = Field(examples=["ana"])
     session: Name | None = Field(default=None, description="A name of your own; without it, the one that is open")
-    client_session: Name | None = Field(default=None, description="The id of a client's own session, open or closed")
 
 
 def trust_of(role: Role, scope: AccessScope) -> Trust:
@@ -144,8 +132,6 @@ async def append(request: Request, memory: Opened, access: Accessed) -> Response
         new.role,
         new.text,
         session=new.session,
-        client_session=new.client_session,
-        late=new.late,
         parts=new.parts,
         trust=trust_of(new.role, access.token.scope),
         origin="person" if new.role == "user" else "agent",
@@ -154,16 +140,16 @@ async def append(request: Request, memory: Opened, access: Accessed) -> Response
         usage=new.usage,
         key=key_of(request, new.key),
     )
-    return await turn_answer(turn, 200 if turn.replayed else 201)
+    return await turn_answer(turn, 201)
 
 
 @router.post("/sessions", response_model=Session, openapi_extra={"requestBody": _SESSION})
 async def open_session(request: Request, memory: Opened, access: Accessed) -> Session:
-    """The open session of an address, or its open one of a name of your own, or a new one; or a client's own."""
+    """The open session of an address, or a new one; with a name of your own, that session, made if it is missing."""
     new = NewSession.model_validate_json(await read_body(request, ENVELOPE_BYTES))
     binding = Binding(agent=new.agent, channel=new.channel, sender=new.sender)
     check_owner(access, binding.owner)
-    return await memory.open_session(binding, new.session, client_session=new.client_session)
+    return await memory.open_session(binding, new.session)
 
 
 def _parsed(body: bytes) -> NewTurn:

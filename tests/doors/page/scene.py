@@ -81,9 +81,9 @@ async def talk(
     memory: Memory, binding: Binding, name: str, said: Sequence[tuple[str, str]], clock: FixedClock
 ) -> Session:
     for question, answer in said:
-        await memory.append(binding, "user", question, client_session=name)
+        await memory.append(binding, "user", question, session=name)
         clock.move(40)
-        await memory.append(binding, "assistant", answer, client_session=name, model="claude-sonnet")
+        await memory.append(binding, "assistant", answer, session=name, model="claude-sonnet")
         clock.move(300)
     return await memory.session(name, owner=binding.owner)
 
@@ -147,7 +147,7 @@ async def spend(store: Store, clock: FixedClock) -> None:
 async def fill_long(memory: Memory, clock: FixedClock, turns: int = 2_000) -> Session:
     """One long talk, folded as it goes, as a server would."""
     chance = random.Random(4)
-    await memory.append(WORK, "user", "We move the archive to the new store.", client_session=LONG)
+    await memory.append(WORK, "user", "We move the archive to the new store.", session=LONG)
     session = await memory.session(LONG, owner=WORK.owner)
     for number in range(2, turns + 1):
         clock.move(chance.randint(20, 400))
@@ -169,7 +169,7 @@ async def fill_hostile(memory: Memory, clock: FixedClock) -> list[Fact]:
     facts: list[Fact] = []
     bindings = [Binding(agent="kate", channel="web", sender=_name(text, place)) for place, text in enumerate(HOSTILE)]
     for place, (text, binding) in enumerate(zip(HOSTILE, bindings, strict=True)):
-        session = (await memory.append(binding, "user", text, client_session=_name(text, place))).session
+        session = (await memory.append(binding, "user", text, session=_name(text, place))).session
         await memory.append(
             binding,
             "assistant",
@@ -181,7 +181,7 @@ async def fill_hostile(memory: Memory, clock: FixedClock) -> list[Fact]:
         await memory.on_inbound(Inbound(binding=binding, id="before"), deliver=deliver)
         await memory.record_goal(binding, _name(text, place), "failed", title=text, note=text)
         facts.append(await remember(memory.store, f"{place} {text}", binding=binding, type="other"))
-        await memory.append(TOGETHER, "user", text, client_session=TOGETHER.sender)
+        await memory.append(TOGETHER, "user", text, session=TOGETHER.sender)
         clock.move(1)
     more: dict[str, Any] = {"session": TOGETHER.sender, "model": _name(HOSTILE[0], 0)}
     await memory.append(TOGETHER, "assistant", "All of them.", parts=[_tool_call(text) for text in HOSTILE], **more)

@@ -265,32 +265,6 @@ def test_the_keyboard_reaches_everything(life: Site, open_page: OpenPage) -> Non
         expect(page.locator("h1")).to_have_text(title)
 
 
-def test_enter_closes_the_help_and_does_not_sign_out(life: Site, open_page: OpenPage) -> None:
-    page = open_page(life)
-    page.keyboard.press("?")
-    expect(page.get_by_role("dialog")).to_contain_text("Sign out")
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("dialog")).to_have_count(0)
-    expect(page.get_by_text("Newest sessions")).to_be_visible()
-    page.reload()
-    expect(page.get_by_text("Newest sessions")).to_be_visible()
-
-
-@pytest.mark.spec("DOOR-5", "SAFE-2")
-def test_signing_out_leaves_no_name_of_an_owner_on_the_page(life: Site, open_page: OpenPage) -> None:
-    page = open_page(life, "#/sessions/lisbon?owner=kate/telegram/ana", allowed=REFUSED)
-    expect(page.locator("#owner option")).to_have_count(len(life.do(life.memory.store.owners(limit=100))) + 1)
-    assert KATE.owner in page.content()
-    page.keyboard.press("?")
-    page.get_by_role("button", name="Sign out").click()
-    expect(page.get_by_text("You are not signed in.")).to_be_visible()
-    expect(page.locator("#owner option")).to_have_text(["everyone"])
-    for name in (KATE.owner, KATE.owner.replace("/", "%2F"), "lisbon"):
-        assert name not in page.content()
-    assert page.url == f"{life.url}/#/"
-    assert page.title() == "Overview · Afterglow"
-
-
 @pytest.mark.whole
 def test_the_focus_can_be_seen_wherever_tab_leads(life: Site, open_page: OpenPage) -> None:
     page = open_page(life, "#/facts")

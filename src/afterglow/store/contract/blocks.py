@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from functools import partial
 
 from afterglow.compaction import Block
 from afterglow.context import Report
-from afterglow.store import audited, blocks, log
+from afterglow.store import audited, blocks
 from afterglow.store.blocks import Change, Made, Shown
 from afterglow.store.contract.running import Running
-from afterglow.store.log import Asked, Entry, To
+from afterglow.store.log import Asked, Entry
 from afterglow.store.transaction import Scope
 from afterglow.turns import Binding, Session, Turn
 from afterglow.work import Claim, Due
@@ -23,9 +22,10 @@ class BlockVerbs(Running):
     async def begin_exchange(
         self,
         owner: str,
-        to: Binding | str | To,
+        to: Binding | str,
         entry: Entry,
         due: Asked = (),
+        named: str | None = None,
         *,
         tail_turns: int = 2000,
         boot: int = 0,
@@ -33,8 +33,9 @@ class BlockVerbs(Running):
         """`append`, and all that the context with this turn is made of, in one transaction: nothing comes between."""
         run = partial(
             blocks.begin_exchange,
-            to=log.where(to),
+            to=to,
             entry=entry,
+            named=named,
             fresh=self._fresh(),
             due=due,
             tail_turns=tail_turns,
@@ -70,14 +71,10 @@ class BlockVerbs(Running):
         """Every report of the session's sources, those that others took the place of too."""
         return await self._read("reports", scope, partial(blocks.reports, session=session))
 
-    async def source_watermarks(self, owner: str, agent: str) -> dict[str, datetime]:
-        """Up to when each source has reported to the owner by way of this agent, in whichever session."""
-        return await self._read("source_watermarks", owner, partial(blocks.source_watermarks, agent=agent))
-
     async def commit_blocks(
         self, owner: str, session: str, change: Change, claim: Claim | None = None, more: Sequence[Due] = ()
     ) -> Session:
-        """Blocks, reports, the watermarks of the session and of its sources, and the end of the claim: together, or ClaimLost.
+        """Blocks, reports, the session's watermark and the end of the claim: together, or ClaimLost.
 
         Only if the session is at the version that the change began at. `more` is made due in the same transaction.
         """
@@ -94,12 +91,6 @@ class BlockVerbs(Running):
         Nor if more of its turns are forgotten here than `stones`, those that the import itself brought so.
         """
         run = partial(
-            blocks.restore_blocks,
-            given=session,
-            blocks=blocks_given,
-            reports=reports,
-            fence=fence,
-            stones=stones,
-            now_us=self._now_us(),
+            blocks.restore_blocks, given=session, blocks=blocks_given, reports=reports, fence=fence, stones=stones
         )
         await self._write("restore_blocks", session.owner, run)

@@ -14,7 +14,7 @@ from afterglow.store import (
     sessions,
 )
 from afterglow.store.contract.running import Running
-from afterglow.store.log import Asked, Entry, To
+from afterglow.store.log import Asked, Entry
 from afterglow.store.transaction import EVERYONE, Scope
 from afterglow.turns import Binding, Owner, Session, Turn
 
@@ -22,15 +22,24 @@ from afterglow.turns import Binding, Owner, Session, Turn
 class LogVerbs(Running):
     """The verbs of the log."""
 
-    async def append(self, owner: str, to: Binding | str | To, entry: Entry, due: Asked = ()) -> Turn:
-        """Add a turn to the binding's open session, to a session by its id, or as `To` says.
+    async def append(
+        self,
+        owner: str,
+        to: Binding | str,
+        entry: Entry,
+        due: Asked = (),
+        named: str | None = None,
+        *,
+        stays: bool = False,
+    ) -> Turn:
+        """Add a turn to the binding's open session, to its session of this name (made if missing), or to a session.
 
-        A closed or missing session is followed by a new one of the same name. Turns are numbered without gaps. The same
-        message under the same key gives back the turn that is there, and another under it is a Conflict; neither changes
-        anything. The work is marked due in the same transaction; `due` may be a rule, which is asked with the session as
-        it is with the new turn.
+        A closed or missing session is followed by a new one, unless the turn `stays` with a closed one. Turns are
+        numbered without gaps. The same key again in a session gives back the turn that is there and changes nothing. The
+        work is marked due in the same transaction; `due` may be a rule, which is asked with the session as it is with the
+        new turn.
         """
-        run = partial(log.append, to=log.where(to), entry=entry, fresh=self._fresh(), due=due)
+        run = partial(log.append, to=to, entry=entry, named=named, fresh=self._fresh(), due=due, stays=stays)
         return await self._write("append", owner, run)
 
     async def turn(self, scope: Scope, session: str, seq: int) -> Turn:

@@ -14,23 +14,9 @@ from afterglow.turns import Binding, Owner, Place, Session, SessionState
 class SessionVerbs(Running):
     """The verbs of sessions and owners."""
 
-    async def open_session(
-        self,
-        binding: Binding,
-        named: str | None = None,
-        owner: str | None = None,
-        *,
-        client_session: str | None = None,
-    ) -> Session:
-        """The binding's open session, or its open one of this name, or a new one; or a client's, open or closed."""
-        run = partial(
-            sessions.open_session,
-            binding=binding,
-            named=named,
-            fresh=self._fresh(),
-            at_us=self._now_us(),
-            client_session=client_session,
-        )
+    async def open_session(self, binding: Binding, named: str | None = None, owner: str | None = None) -> Session:
+        """The binding's open session, or a new one; with a name, that session, made if it is missing."""
+        run = partial(sessions.open_session, binding=binding, named=named, fresh=self._fresh(), at_us=self._now_us())
         return await self._write("open_session", owner or binding.owner, run)
 
     async def close_session(self, owner: str, session: str) -> Session:
@@ -39,19 +25,14 @@ class SessionVerbs(Running):
         return await self._write("close_session", owner, self._noted("close_session", run, audited.state_of(session)))
 
     async def session(self, scope: Scope, session: str) -> Session:
-        """The session of this id."""
+        """The session of this name."""
         return await self._read("session", scope, partial(sessions.session, session_id=session))
 
-    async def session_called(self, scope: Scope, called: str) -> Session:
-        """The newest session of this name, or the one of this id."""
-        return await self._read("session_called", scope, partial(sessions.session_called, called=called))
-
-    async def current_session(
-        self, binding: Binding, owner: str | None = None, *, named: str | None = None
-    ) -> Session | None:
-        """The session that the binding's next message, or its next one to a session of this name, would go to."""
-        run = partial(sessions.current_session, binding=binding, named=named)
-        return await self._read("current_session", owner or binding.owner, run)
+    async def current_session(self, binding: Binding, owner: str | None = None) -> Session | None:
+        """The session that the binding's next message would go to, if one is open."""
+        return await self._read(
+            "current_session", owner or binding.owner, partial(sessions.current_session, binding=binding)
+        )
 
     async def sessions(
         self,
@@ -60,10 +41,9 @@ class SessionVerbs(Running):
         limit: int = 50,
         before: Session | Place | None = None,
         state: SessionState | None = None,
-        named: str | None = None,
     ) -> list[Session]:
         """Sessions, the one with the newest turn first; `before` is the last of the page before."""
-        run = partial(sessions.sessions, limit=limit, before=key_of(before), state=state, named=named)
+        run = partial(sessions.sessions, limit=limit, before=key_of(before), state=state)
         return await self._read("sessions", scope, run)
 
     async def sessions_by_name(self, scope: Scope, *, limit: int = 50, after: Session | None = None) -> list[Session]:

@@ -81,11 +81,10 @@ class WorkVerbs(Running):
         limit: int = 100,
         *,
         kind: Kind | None = None,
-        subject: str | None = None,
         after: WorkPlace | None = None,
     ) -> list[Work]:
-        """Work in a state, of a kind, about a subject, what is ready first at the top; `after` is where a list ended."""
-        run = partial(backlog.work_list, state=state, kind=kind, subject=subject, limit=limit, after=after)
+        """Work in a state and of a kind, what is ready first at the top; `after` is where the list before ended."""
+        run = partial(backlog.work_list, state=state, kind=kind, limit=limit, after=after)
         return await self._read("work_list", scope, run)
 
     async def backlog(self, scope: Scope, kind: Kind | None = None) -> Backlog:

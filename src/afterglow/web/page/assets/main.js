@@ -67,7 +67,6 @@ owner.addEventListener("change", () => {
 
 async function listOwners() {
   const { items } = await api.get("owners", { limit: 1000 });
-  if (main.className === "view-signedout") return; // meanwhile
   const known = new Set([...owner.options].map((each) => each.value));
   owner.append(...items.filter((each) => !known.has(each.id)).map((each) => h("option", { value: each.id }, each.id)));
 }
@@ -99,9 +98,9 @@ function jump(letter) {
 function help() {
   const box = h("dialog", { class: "box", "aria-label": "Keyboard" }, h("h2", {}, "Keyboard"),
     h("dl", { class: "keys" }, HELP.map(([keys, does]) => [h("dt", {}, keys.split(/\s+/).map((each) => h("kbd", {}, each))), h("dd", {}, does)])),
-    h("div", { class: "actions" }, // the first button is the one that Enter presses
-      h("button", { type: "button", on: { click: () => box.close() } }, "Close"),
-      api.session?.csrf && h("button", { type: "button", on: { click: () => { box.close(); leave(); } } }, "Sign out")));
+    h("div", { class: "actions" },
+      api.session?.csrf && h("button", { type: "button", on: { click: () => { box.close(); leave(); } } }, "Sign out"),
+      h("button", { type: "button", on: { click: () => box.close() } }, "Close")));
   box.addEventListener("close", () => box.remove());
   document.body.append(box);
   box.showModal();
@@ -122,14 +121,10 @@ function settle(signedIn) {
   live.look();
 }
 
-/** Nobody is signed in: how to. Nothing on the page names an owner or a session any more. */
+/** Nobody is signed in: how to. */
 function signedOut() {
   open.leave?.abort();
   open = { name: null, view: null, leave: null };
-  owner.replaceChildren(owner.options[0]);
-  history.replaceState(null, "", "#/");
-  mark(read());
-  live?.begin();
   main.className = "view-signedout";
   put(main, empty("You are not signed in.", ["Open the link that ", command("afterglow serve"), " printed when it started. It works once."],
     ["For another one, on the machine where it runs: ", command("afterglow token link")]));

@@ -12,8 +12,9 @@ from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from weakref import WeakValueDictionary
 
+from afterglow.errors import NotFound
 from afterglow.store.contract import Store
-from afterglow.store.log import To
+from afterglow.turns import Binding, Session
 
 _Key = tuple[str, str]
 """An owner and a session; where a session is being begun its binding's owner and nothing."""
@@ -36,11 +37,11 @@ class Order:
         """The exchange that is under way at each place."""
 
     @asynccontextmanager
-    async def alone(self, owner: str, to: To) -> AsyncGenerator[Hold]:
+    async def alone(self, place: Binding | Session, named: str | None = None) -> AsyncGenerator[Hold]:
         """No other exchange is in this session within. Who is called from inside of one goes on at once."""
         hold = Hold(self)
         try:
-            await self._begin(hold, owner, to)
+            await self._begin(hold, place, named)
             before = _inside.set(_inside.get() | {hold})
             try:
                 yield hold
@@ -49,9 +50,9 @@ class Order:
         finally:
             hold.release()
 
-    async def _begin(self, hold: Hold, owner: str, to: To) -> None:
-        beginning = owner, ""
-        key = await self._key(owner, to)
+    async def _begin(self, hold: Hold, place: Binding | Session, named: str | None) -> None:
+        beginning = (place.binding if isinstance(place, Session) else place).owner, ""
+        key = await self._key(place, named)
         if key is not None:
             if (lock := self._locks.get(beginning)) is not None and lock.locked():
                 async with lock:  # perhaps it is this session that is just being begun
@@ -59,15 +60,20 @@ class Order:
             await hold.move(key)
             return
         await hold.move(beginning)
-        if (key := await self._key(owner, to)) is not None:  # whoever held it before has begun one
+        if (key := await self._key(place, named)) is not None:  # whoever held it before has begun one
             await hold.move(key)
 
-    async def _key(self, owner: str, to: To) -> _Key | None:
-        if (known := to.session or to.client_session) is not None:
-            return owner, known
-        assert to.binding is not None, "a turn goes to a session or to a binding"
-        session = await self._store.current_session(to.binding, named=to.name)
+    async def _key(self, place: Binding | Session, named: str | None) -> _Key | None:
+        session = await self._session(place, named)
         return None if session is None else (session.owner, session.id)
+
+    async def _session(self, place: Binding | Session, named: str | None) -> Session | None:
+        if not isinstance(place, Session) and named is None:
+            return await self._store.current_session(place)
+        try:
+            return await self._store.session(place.owner, place.id if isinstance(place, Session) else named or "")
+        except NotFound:
+            return place if isinstance(place, Session) else None
 
     def lock(self, key: _Key) -> asyncio.Lock:
         lock = self._locks.get(key)
